@@ -1,0 +1,68 @@
+// What executes batches: the seam between the scheduler and a CPU or a GPU.
+// tests/contract/device_contract_test.cc holds every implementation to this page.
+#ifndef GPUCALL_SERVER_DEVICE_DEVICE_H_
+#define GPUCALL_SERVER_DEVICE_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/base/tensor_view.h"
+#include "server/program/plan.h"
+
+namespace gpucall {
+
+struct DeviceInfo {
+  std::string id;    // "cpu", "cuda:0"
+  std::string name;  // "NVIDIA H200"
+  int64_t memory_bytes = 0;
+  int default_lanes = 1;
+  std::string compute_capability;  // "9.0"; empty for a CPU
+};
+
+// One task's part of a batch.
+struct Execution {
+  const Plan* plan = nullptr;
+  absl::Span<const TensorView> inputs;  // host memory, plan->values[i].size_bytes() each; unaligned
+  // Set by Lane::Execute. Elements in host memory of the lane, valid until the next Execute on it.
+  // Set where status is OK.
+  std::vector<TensorView> outputs;
+  absl::Status status;
+};
+
+// How long a batch took, by stage. A stage the device does not have is zero.
+struct BatchTiming {
+  absl::Duration copy_in, compute, copy_out;
+};
+
+// One batch at a time: on a GPU a stream with its staging memory. Used by one thread at a time.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+
+  // Runs the tasks together, and returns when outputs are readable. REQUIRES: not empty; equal plan
+  // signatures. Results are bit-equal to those of a batch of one. Fills outputs and status of each
+  // execution: a task that faults (INVALID_ARGUMENT: integer power) leaves the others right. Not
+  // OK: the batch as a whole failed (RESOURCE_EXHAUSTED: no device memory; INTERNAL: a device
+  // error) and no execution has outputs. Blocks; makes what it needs for a new signature (compiles
+  // kernels) on first use.
+  virtual absl::Status Execute(absl::Span<Execution> batch, BatchTiming& timing) = 0;
+};
+
+// Thread-safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  // Lanes must be destroyed before their device. RESOURCE_EXHAUSTED: no memory for a lane.
+  virtual absl::StatusOr<std::unique_ptr<Lane>> MakeLane() = 0;
+};
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_DEVICE_DEVICE_H_

@@ -1,0 +1,105 @@
+// A Plan is a checked Program for given input types: every value's dtype and shape, and the steps a
+// device runs. Plain data, immutable once made; shared by threads freely.
+#ifndef GPUCALL_SERVER_PROGRAM_PLAN_H_
+#define GPUCALL_SERVER_PROGRAM_PLAN_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/base/tensor_view.h"
+#include "server/program/program.h"
+
+namespace gpucall {
+
+// How an input of an elementwise step is read while the step walks its own shape.
+enum class Broadcast : uint8_t {
+  kFull,     // same shape: element i for element i
+  kScalar,   // one element
+  kStrided,  // broadcast along some dimensions
+};
+
+// Elementwise operations that share one shape: one pass over memory. Registers are numbered: 0 ..
+// inputs.size()-1 hold the inputs, instruction k writes register inputs.size() + k.
+struct ElementwiseStep {
+  struct Instruction {
+    ElementwiseOp op;
+    DType dtype;  // computed in: operands are converted to it first (kWhere's condition to bool);
+                  // also the result's
+    std::array<uint16_t, 3> operands;  // registers; as many as the operation's arity
+    bool operator==(const Instruction&) const = default;
+  };
+  struct Output {
+    uint32_t value;
+    uint16_t register_index;
+  };
+  Shape shape;
+  std::vector<uint32_t> inputs;       // values, each listed once
+  std::vector<Broadcast> broadcasts;  // one for each input
+  std::vector<Instruction> instructions;
+  std::vector<Output> outputs;  // values needed after the step
+  bool may_fault = false;       // an instruction must check its operands (integer power)
+};
+
+// c[..., m, n] = a[..., m, k] * b[..., k, n] after transposes; dtypes are equal, float32 or
+// float64.
+struct MatMulStep {
+  uint32_t a, b, output;
+  MatMulAttributes attributes;
+  int64_t m, n, k;  // k may be 0: the result is zeros
+};
+
+// A 2-D filter over `channels` interleaved planes of rows x columns, lowered to what kernels do.
+struct FilterStep {
+  enum class Form : uint8_t {
+    kSeparable,  // row_weights down the rows, then column_weights along the columns (correlation)
+    kDense,      // correlation with the tensor `kernel`, flipped on both axes where `flip`
+    kMedian,     // the element of rank floor(count / 2) of the window, from 0
+  };
+  static constexpr uint32_t kNoKernel = ~0u;
+
+  uint32_t image, output;
+  uint32_t kernel = kNoKernel;
+  Form form;
+  BorderMode mode;
+  double cval;
+  int64_t rows, columns, channels;
+  std::array<int64_t, 2> size;  // of the window (rows, columns), each >= 1
+  // Window element (i, j) for output (y, x) is image (y + i - before[0], x + j - before[1]).
+  // Already as the kernel is applied: for `flip`, element (i, j) has weight
+  // kernel[size[0]-1-i][size[1]-1-j].
+  std::array<int64_t, 2> before;
+  bool flip = false;
+  std::vector<double> row_weights, column_weights;  // kSeparable: size[0], size[1] of them
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep>;
+
+struct Plan {
+  uint32_t input_count = 0;
+  std::vector<TensorType>
+      values;  // of every value of the Program; only those a step writes or reads exist
+  std::vector<Step> steps;
+  std::vector<uint32_t> outputs;  // values; may repeat, and may be inputs
+  // Tasks whose plans have equal signatures may run in one batch: same steps, attributes and
+  // dtypes, any shapes.
+  std::string signature;
+  int64_t input_bytes = 0, output_bytes = 0;
+  int64_t total_bytes = 0;  // of all values that exist: what a device must hold
+};
+
+// Checks `program` for inputs of the given types and makes its Plan.
+// REQUIRES: input types were accepted by CheckedSizeBytes.
+// INVALID_ARGUMENT: see docs/api.md; UNIMPLEMENTED: a dtype the operation does not take;
+// RESOURCE_EXHAUSTED: a value larger than `max_tensor_bytes`, or all of them more than 64 times
+// that.
+absl::StatusOr<Plan> MakePlan(const Program& program, absl::Span<const TensorType> inputs,
+                              int64_t max_tensor_bytes);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_PROGRAM_PLAN_H_

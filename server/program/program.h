@@ -1,0 +1,76 @@
+// Programs: what a caller asks for, as plain data. Nothing here is checked yet (plan.h does that).
+#ifndef GPUCALL_SERVER_PROGRAM_PROGRAM_H_
+#define GPUCALL_SERVER_PROGRAM_PROGRAM_H_
+
+#include <array>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "server/base/dtype.h"
+
+namespace gpucall {
+
+inline constexpr int kMaxOperations = 4096;
+inline constexpr int kMaxProgramValues = 64;  // inputs, and outputs
+
+// One for each row of kernels/elementwise_ops.def, in its order.
+enum class ElementwiseOp : uint8_t {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) k##Function,
+#include "kernels/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+};
+
+struct MatMulAttributes {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool operator==(const MatMulAttributes&) const = default;
+};
+
+enum class FilterKind : uint8_t {
+  kGaussian,
+  kBox,
+  kSobel,
+  kLaplacian,
+  kMedian,
+  kCorrelate,
+  kConvolve
+};
+enum class BorderMode : uint8_t {
+  kNearest,
+  kReflect,
+  kMirror,
+  kWrap,
+  kConstant
+};  // scipy.ndimage's
+
+struct FilterAttributes {
+  FilterKind kind = FilterKind::kGaussian;
+  BorderMode mode = BorderMode::kReflect;
+  double cval = 0;
+  DType output_dtype = DType::kUnspecified;  // unspecified: the filter's default
+  // Those that the kind uses; pairs are (rows, columns).
+  std::array<double, 2> sigma = {0, 0};
+  double truncate = 4;
+  std::array<int64_t, 2> size = {1, 1};
+  std::array<int64_t, 2> origin = {0, 0};
+  int axis = 1;  // 0: down the rows, 1: along the columns
+  bool operator==(const FilterAttributes&) const = default;
+};
+
+struct Operation {
+  std::variant<ElementwiseOp, MatMulAttributes, FilterAttributes> attributes;
+  absl::InlinedVector<uint32_t, 3> inputs;
+};
+
+// Values 0 .. input_count-1 are the inputs; operation k makes value input_count + k.
+struct Program {
+  uint32_t input_count = 0;
+  std::vector<Operation> operations;
+  std::vector<uint32_t> outputs;
+};
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_PROGRAM_PROGRAM_H_
