@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr char kModuleName[] = "gpucall_cuda.so";
 constexpr int kRequiredDriver = 13000;  // as cuDriverGetVersion counts: 1000 * major + 10 * minor
-constexpr const char* kToolkitLibraries[] = {"libnvrtc.so.13", "libcublasLt.so.13"};
+constexpr const char* kToolkitLibraries[] = {"libnvrtc-builtins.so.13", "libnvrtc.so.13",
+                                             "libcublasLt.so.13"};
 
 // Results of the driver interface (cuda.h's CUresult) that have a cause of their own.
 constexpr int kCudaSuccess = 0;
@@ -153,14 +154,25 @@ std::vector<fs::path> ToolkitFolders() {
   return folders;
 }
 
+// Loads the file of `folder` whose name begins with `library`, if there is one.
+bool Preload(const fs::path& folder, const char* library) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(library) &&
+        dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Loads what the module needs by path. The loader then takes these for the module by their name.
 void PreloadToolkit() {
   const std::vector<fs::path> folders = ToolkitFolders();
   for (const char* library : kToolkitLibraries) {
     for (const fs::path& folder : folders) {
-      const fs::path path = folder / library;
-      std::error_code error;
-      if (fs::exists(path, error) && dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) break;
+      if (Preload(folder, library)) break;
     }
   }
 }
