@@ -12,6 +12,10 @@ endif()
 # Inherited by every target of the project; generated protobuf code is exempt (proto/CMakeLists.txt).
 add_library(gpucall_options INTERFACE)
 target_compile_options(gpucall_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False reports on moved absl::InlinedVectors (GCC 12 and 13).
+  target_compile_options(gpucall_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+endif()
 target_include_directories(gpucall_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # gpucall_headers(target header...): the headers belong to `target`, and the target all_verify_interface_header_sets
