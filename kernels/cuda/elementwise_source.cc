@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <iterator>
 
-#include "kernels/cuda/elementwise_row.h"
 #include "kernels/cuda/embedded_text.h"
 
 namespace gpucall::cuda {
@@ -81,7 +80,9 @@ Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
 std::string Number(int64_t value) { return std::to_string(value); }
 
 std::string Indexed(std::string_view name, size_t index) {
-  return std::string(name) + std::to_string(index);
+  std::string indexed(name);
+  indexed.append(std::to_string(index));
+  return indexed;
 }
 
 // Appends its arguments and a new line.
@@ -227,13 +228,8 @@ std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view 
   Line(source, "constexpr int kWidth = ", Number(unrolling.width),
        ", kVectors = ", Number(unrolling.vectors), ";");
   Line(source, "extern \"C\" __global__ void __launch_bounds__(", Number(kElementwiseThreads), ")");
-  if (RowIsParameter(kernel)) {
-    Line(source, name, "(const __grid_constant__ Row only, const Row* table, int row_count) {");
-    Line(source, "  const Row& row = row_count == 1 ? only : e::FindRow(table, row_count);");
-  } else {
-    Line(source, name, "(const Row* table, int row_count) {");
-    Line(source, "  const Row& row = e::FindRow(table, row_count);");
-  }
+  Line(source, name, "(const __grid_constant__ Row only, const Row* table, int row_count) {");
+  Line(source, "  const Row& row = row_count == 1 ? only : e::FindRow(table, row_count);");
   Line(source, "  const long long index = e::FirstIndex(row, kWidth, kVectors);");
   Line(source, "  const bool whole = e::IsWhole(row, kWidth, kVectors);");
   WriteLoads(kernel, source);
