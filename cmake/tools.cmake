@@ -17,6 +17,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(gpucall_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
 target_include_directories(gpucall_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+# gpucall_headers(target header...): the headers belong to `target`, and the target all_verify_interface_header_sets
+# compiles each of them alone.
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+function(gpucall_headers target)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARGN})
+endfunction()
+
 if(GPUCALL_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GPUCALL_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
