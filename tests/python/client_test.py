@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gpucall._channel import channel_options, full_target
 from gpucall._tensors import MAX_INLINE_BYTES
 from server_process import ServerProcess
 
+StartServer = Callable[..., ServerProcess]
 NOWHERE = "127.0.0.1:1"  # nothing listens there: a call that is made fails
 
 IDENTITY = gpucall.Program()
@@ -266,23 +268,23 @@ def test_just_over_grpcs_default_limit(c: gpucall.Client) -> None:
 
 def connections_to(port: int) -> int:
     """Established TCP connections of this process to a port here."""
-    wanted, mine = f"0100007F:{port:04X}", set()
+    mine = set()
     for fd in os.listdir("/proc/self/fd"):
         try:
             mine.add(os.readlink(f"/proc/self/fd/{fd}"))
         except FileNotFoundError:
             pass
-    rows = [
-        line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()
-    ]
-    return sum(
-        row[2] == wanted and row[3] == "01" and f"socket:[{row[9]}]" in mine
-        for row in rows[1:]
-    )
+    count = 0
+    for table in ("tcp", "tcp6"):  # a socket of either may hold an IPv4 connection
+        for line in Path(f"/proc/self/net/{table}").read_text().splitlines()[1:]:
+            _, _, remote, state, *_, inode = line.split()[:10]
+            here = remote.endswith(f"0100007F:{port:04X}") and state == "01"
+            count += here and f"socket:[{inode}]" in mine
+    return count
 
 
-def test_clients_share_a_connection(tmp_path: Path) -> None:
-    server = ServerProcess(tmp_path)
+def test_clients_share_a_connection(start_server: StartServer) -> None:
+    server = start_server()
     port = int(server.address.rsplit(":", 1)[1])
     clients = [gpucall.connect(server.address) for _ in range(8)]
     for client in clients:
@@ -373,9 +375,9 @@ def test_targets() -> None:
         assert ("grpc.enable_http_proxy", 0) not in channel_options(there)
 
 
-def test_unix_sockets(tmp_path: Path) -> None:
+def test_unix_sockets(tmp_path: Path, start_server: StartServer) -> None:
     target = f"unix:{tmp_path}/socket"
-    server = ServerProcess(tmp_path, f"--listen={target}")
+    server = start_server(f"--listen={target}")
     with gpucall.connect(target, timeout=10) as client:
         np.testing.assert_array_equal(client.add(np.int32([1]), 1), [2])
     assert server.stop() == 0
