@@ -12,7 +12,19 @@ endif()
 # Inherited by every target of the project; generated protobuf code is exempt (proto/CMakeLists.txt).
 add_library(gpucall_options INTERFACE)
 target_compile_options(gpucall_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False reports on moved absl::InlinedVectors (GCC 12 and 13).
+  target_compile_options(gpucall_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+endif()
 target_include_directories(gpucall_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+# gpucall_headers(target header...): the headers belong to `target`, and the target all_verify_interface_header_sets
+# compiles each of them alone.
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+function(gpucall_headers target)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARGN})
+endfunction()
+
 if(GPUCALL_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GPUCALL_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)

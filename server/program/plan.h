@@ -26,6 +26,8 @@ enum class Broadcast : uint8_t {
 // Elementwise operations that share one shape: one pass over memory. Registers are numbered: 0 ..
 // inputs.size()-1 hold the inputs, instruction k writes register inputs.size() + k.
 struct ElementwiseStep {
+  static constexpr size_t kMaxInputs = 16;
+  static constexpr size_t kMaxInstructions = 64;
   struct Instruction {
     ElementwiseOp op;
     DType dtype;  // computed in: operands are converted to it first (kWhere's condition to bool);
@@ -57,7 +59,8 @@ struct MatMulStep {
 struct FilterStep {
   enum class Form : uint8_t {
     kSeparable,  // row_weights down the rows, then column_weights along the columns (correlation)
-    kDense,      // correlation with the tensor `kernel`, flipped on both axes where `flip`
+    kDense,      // correlation with the tensor `kernel`, flipped on both axes where `flip`; with
+                 // `dense_weights` (row-major, never flipped) where there is no such tensor
     kMedian,     // the element of rank floor(count / 2) of the window, from 0
   };
   static constexpr uint32_t kNoKernel = ~0u;
@@ -75,6 +78,7 @@ struct FilterStep {
   std::array<int64_t, 2> before;
   bool flip = false;
   std::vector<double> row_weights, column_weights;  // kSeparable: size[0], size[1] of them
+  std::vector<double> dense_weights;                // kDense without `kernel`: size[0] * size[1]
 };
 
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep>;

@@ -1,0 +1,170 @@
+"""Programs: several operations in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpucall import _wire
+from gpucall._elementwise import Elementwise
+from gpucall._filters import Filters
+from gpucall._operations import Call, MatMul
+from gpucall._tensors import Array, as_array, is_weak
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """An array that a Program will have: an input, or the result of an operation.
+
+    Takes part in expressions like an array: Python's arithmetic, and NumPy's functions of
+    the same names as the operations (``np.tanh(x)``), add operations to its Program.
+    """
+
+    program: Program
+    operation: int  # that makes it; -1 for an input
+    input: int = -1
+
+    def __add__(self, other: Any) -> Value:
+        return self.program.add(self, other)
+
+    def __radd__(self, other: Any) -> Value:
+        return self.program.add(other, self)
+
+    def __sub__(self, other: Any) -> Value:
+        return self.program.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return self.program.subtract(other, self)
+
+    def __mul__(self, other: Any) -> Value:
+        return self.program.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self.program.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self.program.divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return self.program.divide(other, self)
+
+    def __pow__(self, other: Any) -> Value:
+        return self.program.power(self, other)
+
+    def __rpow__(self, other: Any) -> Value:
+        return self.program.power(other, self)
+
+    def __matmul__(self, other: Any) -> Value:
+        return self.program.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Value:
+        return self.program.matmul(other, self)
+
+    def __neg__(self) -> Value:
+        return self.program.negative(self)
+
+    def __abs__(self) -> Value:
+        return self.program.abs(self)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Array:
+        raise TypeError("a Program's value has no elements until it runs")
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+    ) -> Value:
+        name = {"absolute": "abs"}.get(ufunc.__name__, ufunc.__name__)
+        offered = name in _wire.ELEMENTWISE_OPS or name == "matmul"
+        if method != "__call__" or kwargs or not offered:
+            raise TypeError(
+                f"np.{ufunc.__name__} with {method} and {kwargs} is not offered"
+            )
+        result: Value = getattr(self.program, name)(*inputs)
+        return result
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Value:
+        name = function.__name__
+        if function not in (np.where, np.clip):
+            raise TypeError(f"np.{name} is not offered")
+        result: Value = getattr(self.program, name)(*args, **kwargs)
+        return result
+
+
+class Program(
+    Elementwise[Any, Value],
+    MatMul[Any, Value],
+    Filters[Any, Value],
+):
+    """Operations that run together, with one round trip and no intermediate results sent.
+
+    Has a client's methods, on Values. Arrays and Python scalars among the operands become
+    constants. May be run any number of times, by any number of threads once it is built.
+
+    Attributes
+    ----------
+    input_count : int
+    calls : list of Call
+        The operations so far; their operands are Values, arrays and Python scalars.
+    outputs : list of Value
+
+    Examples
+    --------
+    >>> p = gpucall.Program()
+    >>> x, y = p.input(), p.input()
+    >>> p.output(np.sqrt(x * x + y * y))
+    >>> c.run(p, np.float32([3, 5]), np.float32([4, 12]))
+    array([ 5., 13.], dtype=float32)
+    """
+
+    def __init__(self) -> None:
+        self.input_count = 0
+        self.calls: list[Call] = []
+        self.outputs: list[Value] = []
+
+    def input(self) -> Value:
+        """The next input; `run` takes one array for each, in this order.
+
+        Examples
+        --------
+        >>> p = gpucall.Program()
+        >>> x = p.input()
+        >>> y = p.gaussian(x, sigma=2)
+        """
+        self.input_count += 1
+        return Value(self, -1, self.input_count - 1)
+
+    def output(self, *values: Value) -> None:
+        """Add results to send back; without any, the last operation's is.
+
+        Examples
+        --------
+        >>> p = gpucall.Program()
+        >>> x = p.input()
+        >>> p.output(x + 1, x * 2)
+        >>> c.run(p, np.int32([5]))
+        (array([6], dtype=int32), array([10], dtype=int32))
+        """
+        for value in values:
+            self._own(value)
+        self.outputs += values
+
+    def _call(self, call: Call) -> Value:
+        if call.timeout is not None:
+            raise TypeError("timeout: give it to run(), which sends the Program")
+        operands = tuple(self._operand(operand) for operand in call.operands)
+        self.calls.append(Call(call.operation, operands, call.first_promoted))
+        return Value(self, len(self.calls) - 1)
+
+    def _operand(self, operand: Any) -> Any:
+        if isinstance(operand, Value):
+            self._own(operand)
+            return operand
+        return operand if is_weak(operand) else as_array(operand).copy()
+
+    def _own(self, value: Value) -> None:
+        if value.program is not self:
+            raise ValueError("the value belongs to another Program")

@@ -1,0 +1,183 @@
+"""NumPy arrays to wire tensors and back.
+
+Requests are framed and replies are taken apart here rather than by protobuf's Python
+classes, which copy every `bytes` field once or twice more: a request is one copy of
+its arrays, a reply one copy into the result. Small parts still go through protobuf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import grpc
+import numpy as np
+import numpy.typing as npt
+
+from gpucall import _wire
+from gpucall._error import Error
+
+Array = npt.NDArray[Any]
+
+# Of one tensor in a message (proto/gpucall/v1/tensor.proto).
+MAX_INLINE_BYTES = 48_000_000
+
+_DTYPES = {
+    number: np.dtype(name)
+    for name, number in _wire.DTYPES.items()
+    if name != "bfloat16"
+}
+_NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
+
+_DATA_FIELD = 3  # Tensor.data
+_TENSOR_FIELD, _RECEIPT_FIELD = 1, 2  # of ComputeReply and RunReply
+_LENGTH_DELIMITED = 2
+
+
+def dtype_number(dtype: npt.DTypeLike) -> int:
+    """The wire's DType of a NumPy dtype. TypeError naming it where there is none."""
+    native = np.dtype(dtype).newbyteorder("=")
+    number = _NUMBERS.get(native)
+    if number is None:
+        raise TypeError(
+            f"dtype {np.dtype(dtype)} cannot be sent; allowed: "
+            + ", ".join(str(d) for d in _NUMBERS)
+        )
+    return number
+
+
+def numpy_dtype(number: int) -> np.dtype[Any]:
+    """The NumPy dtype of a wire DType that this client sends."""
+    return _DTYPES[number]
+
+
+def dtype_names(numbers: Sequence[int]) -> tuple[str, ...]:
+    """NumPy's names of wire DTypes."""
+    names = {number: name for name, number in _wire.DTYPES.items()}
+    return tuple(names.get(number, f"dtype {number}") for number in numbers)
+
+
+def is_weak(value: object) -> bool:
+    """Whether `value` is a Python scalar: it takes the dtype of the arrays beside it."""
+    return type(value) in (bool, int, float, complex)
+
+
+def as_array(value: npt.ArrayLike) -> Array:
+    """`value` as the wire has it: C order, little-endian. TypeError: dtype, or a mask."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"masked array of dtype {value.dtype}: fill or drop the mask first"
+        )
+    array = np.asarray(value)
+    dtype_number(array.dtype)
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def as_arrays(
+    operands: Sequence[npt.ArrayLike], first_promoted: int = 0
+) -> list[Array]:
+    """Operands as arrays; from `first_promoted` on, Python scalars are weak as in NumPy 2.
+
+    OverflowError: a Python integer does not fit the dtype it takes.
+    """
+    arrays = [None if is_weak(value) else as_array(value) for value in operands]
+    dtype = promote(
+        [
+            value if a is None else a.dtype
+            for value, a in zip(operands, arrays, strict=True)
+        ][first_promoted:]
+    )
+    return [
+        a
+        if a is not None
+        else as_array(np.asarray(v, dtype if i >= first_promoted else None))
+        for i, (v, a) in enumerate(zip(operands, arrays, strict=True))
+    ]
+
+
+def promote(operands: Sequence[Any]) -> np.dtype[Any]:
+    """NumPy's result dtype of dtypes and Python scalars."""
+    return np.result_type(*operands) if operands else np.dtype(bool)
+
+
+def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:
+    """A request: the message `head` and (field number, array) of each of its tensors."""
+    parts: list[Any] = [head.SerializeToString()]
+    for field, array in tensors:
+        if array.nbytes > MAX_INLINE_BYTES:
+            raise Error(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                f"tensor of shape {array.shape} and dtype {array.dtype} is {array.nbytes} "
+                f"bytes; at most {MAX_INLINE_BYTES} can be sent",
+            )
+        tensor = _wire.Tensor(dtype=dtype_number(array.dtype), shape=array.shape)
+        opening = tensor.SerializeToString() + _opening(_DATA_FIELD, array.nbytes)
+        parts += [_opening(field, len(opening) + array.nbytes), opening, array.data]
+    return b"".join(parts)
+
+
+def decode_reply(reply: bytes) -> tuple[list[Array], Any]:
+    """Arrays (writable) and Receipt message, or None, of a ComputeReply or RunReply."""
+    arrays, receipt = [], None
+    for field, _, first, last in _fields(reply, 0, len(reply)):
+        if field == _TENSOR_FIELD:
+            arrays.append(_decode_tensor(reply, first, last))
+        elif field == _RECEIPT_FIELD:
+            receipt = _wire.Receipt.FromString(reply[first:last])
+    return arrays, receipt
+
+
+def _decode_tensor(reply: bytes, first: int, last: int) -> Array:
+    rest, data = b"", last
+    for field, start, value, end in _fields(reply, first, last):
+        if field == _DATA_FIELD:
+            data = value
+        else:
+            rest += reply[start:end]
+    tensor = _wire.Tensor.FromString(rest)
+    dtype = numpy_dtype(tensor.dtype)
+    view: Array = np.ndarray(
+        tuple(tensor.shape), dtype.newbyteorder("<"), buffer=reply, offset=data
+    )
+    return np.array(view, dtype)
+
+
+def _opening(field: int, size: int) -> bytes:
+    """Tag and length that open a length-delimited field."""
+    return _varint(field << 3 | _LENGTH_DELIMITED) + _varint(size)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def _fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(number, start, start of the value, end) of each field of a message."""
+    while at < end:
+        start = at
+        tag, at = _read_varint(data, at)
+        value, kind = at, tag & 7
+        if kind == _LENGTH_DELIMITED:
+            size, value = _read_varint(data, at)
+            at = value + size
+        elif kind == 0:
+            _, at = _read_varint(data, at)
+        else:
+            at += {1: 8, 5: 4}[kind]
+        yield tag >> 3, start, value, at

@@ -1,0 +1,280 @@
+#include "kernels/cuda/elementwise_source.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "kernels/cuda/elementwise_row.h"
+#include "kernels/cuda/embedded_text.h"
+
+namespace gpucall::cuda {
+namespace {
+
+constexpr int kGroupBytes = 16;     // of the widest input or output that a thread moves at once
+constexpr int kMaxVectors = 4;      // groups that a thread computes
+constexpr int kMaxLoads = 8;        // groups of all inputs that a thread has in flight
+constexpr int kMaxUnrolled = 1024;  // cheap instructions that a thread's code may unroll to
+
+// As computed with.
+std::string_view TypeName(ElementType type) {
+  switch (type) {
+    case ElementType::kBool:
+      return "bool";
+    case ElementType::kUint8:
+      return "unsigned char";
+    case ElementType::kInt32:
+      return "int";
+    case ElementType::kFloat32:
+      return "float";
+    case ElementType::kFloat64:
+      return "double";
+  }
+  return "";
+}
+
+// As stored: bytes given as bool may hold more than 0 and 1.
+std::string StoredName(ElementType type) {
+  return std::string(TypeName(type == ElementType::kBool ? ElementType::kUint8 : type));
+}
+
+ElementType RegisterType(const ElementwiseKernel& kernel, size_t index) {
+  return index < kernel.inputs.size() ? kernel.inputs[index].type
+                                      : kernel.instructions[index - kernel.inputs.size()].type;
+}
+
+// In units of a cheap instruction.
+int Cost(const ElementwiseKernel::Instruction& instruction) {
+  constexpr std::string_view kCostly[] = {"Exp",     "Log",    "Sqrt", "Tanh",
+                                          "Sigmoid", "Divide", "Power"};
+  if (std::ranges::find(kCostly, instruction.function) == std::end(kCostly)) return 1;
+  return instruction.type == ElementType::kFloat64 ? 64 : 16;
+}
+
+// A thread computes `vectors` groups of `width` neighbouring elements.
+struct Unrolling {
+  int width;
+  int vectors;
+};
+
+Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
+  int bytes = 1;
+  int full_inputs = 0;
+  for (const auto& input : kernel.inputs) {
+    if (input.mode != ReadMode::kFull) continue;
+    bytes = std::max(bytes, ElementBytes(input.type));
+    ++full_inputs;
+  }
+  for (const uint16_t output : kernel.outputs) {
+    bytes = std::max(bytes, ElementBytes(RegisterType(kernel, output)));
+  }
+  int64_t cost = 1;
+  for (const auto& instruction : kernel.instructions) cost += Cost(instruction);
+  Unrolling unrolling = {
+      .width = kGroupBytes / bytes,
+      .vectors = std::clamp(kMaxLoads / std::max(full_inputs, 1), 1, kMaxVectors)};
+  const auto too_long = [&] { return cost * unrolling.width * unrolling.vectors > kMaxUnrolled; };
+  while (unrolling.vectors > 1 && too_long()) unrolling.vectors /= 2;
+  while (unrolling.width > 1 && too_long()) unrolling.width /= 2;
+  return unrolling;
+}
+
+std::string Number(int64_t value) { return std::to_string(value); }
+
+std::string Indexed(std::string_view name, size_t index) {
+  return std::string(name) + std::to_string(index);
+}
+
+// Appends its arguments and a new line.
+template <typename... Parts>
+void Line(std::string& source, const Parts&... parts) {
+  (source.append(parts), ...);
+  source.append("\n");
+}
+
+// The words that WriteElementwiseRow writes.
+void WriteRowStruct(const ElementwiseKernel& kernel, std::string& source) {
+  Line(source, "struct Row {");
+  Line(source, "  long long first_block, count;");
+  Line(source, "  unsigned* fault;");
+  Line(source, "  long long aligned;");
+  for (size_t i = 0; i < kernel.inputs.size(); ++i) {
+    Line(source, "  const ", StoredName(kernel.inputs[i].type), "* ", Indexed("in", i), ";");
+  }
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    const ElementType type = RegisterType(kernel, kernel.outputs[i]);
+    Line(source, "  ", StoredName(type), "* ", Indexed("out", i), ";");
+  }
+  if (kernel.rank > 0) {
+    Line(source, "  long long sizes[", Number(kernel.rank), "];");
+    for (size_t i = 0; i < kernel.inputs.size(); ++i) {
+      if (kernel.inputs[i].mode != ReadMode::kStrided) continue;
+      Line(source, "  long long ", Indexed("strides", i), "[", Number(kernel.rank), "];");
+    }
+  }
+  Line(source, "};");
+}
+
+// Declares g<i> (groups of full inputs), s<i> (scalars) and h<i> (groups of outputs).
+void WriteLoads(const ElementwiseKernel& kernel, std::string& source) {
+  for (size_t i = 0; i < kernel.inputs.size(); ++i) {
+    const std::string type = StoredName(kernel.inputs[i].type);
+    if (kernel.inputs[i].mode == ReadMode::kFull) {
+      Line(source, "  e::Group<", type, ", kWidth> ", Indexed("g", i), "[kVectors];");
+      Line(source, "  e::Load(", Indexed("row.in", i), ", index, row.count, whole, ",
+           Indexed("g", i), ");");
+    } else if (kernel.inputs[i].mode == ReadMode::kScalar) {
+      Line(source, "  const ", type, " ", Indexed("s", i), " = *", Indexed("row.in", i), ";");
+    }
+  }
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    const ElementType type = RegisterType(kernel, kernel.outputs[i]);
+    Line(source, "  e::Group<", StoredName(type), ", kWidth> ", Indexed("h", i), "[kVectors];");
+  }
+}
+
+std::string InputExpression(const ElementwiseKernel& kernel, size_t i) {
+  switch (kernel.inputs[i].mode) {
+    case ReadMode::kFull:
+      return Indexed("g", i) + "[v].at[k]";
+    case ReadMode::kScalar:
+      return Indexed("s", i);
+    case ReadMode::kStrided:
+      return Indexed("row.in", i) + "[position.Offset(" + Indexed("row.strides", i) + ")]";
+  }
+  return "";
+}
+
+std::string Operand(const ElementwiseKernel& kernel, uint16_t index, ElementType type) {
+  const std::string name = Indexed("r", index);
+  if (RegisterType(kernel, index) == type) return name;
+  return "static_cast<" + std::string(TypeName(type)) + ">(" + name + ")";
+}
+
+void WriteInstruction(const ElementwiseKernel& kernel, size_t index, std::string& source) {
+  const ElementwiseKernel::Instruction& instruction = kernel.instructions[index];
+  std::string call(instruction.function);
+  for (size_t i = 0; i < instruction.operand_count; ++i) {
+    const bool condition = instruction.selects && i == 0;
+    call += i == 0 ? "(" : ", ";
+    call +=
+        Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
+  }
+  if (instruction.faults) {
+    Line(source, "      fault |= e::PowerFaults(",
+         Operand(kernel, instruction.operands[1], instruction.type), ");");
+  }
+  Line(source, "      const ", TypeName(instruction.type), " ",
+       Indexed("r", kernel.inputs.size() + index), " = e::", call, ");");
+}
+
+// The loop over a thread's elements: r<i> are the registers of one.
+void WriteCompute(const ElementwiseKernel& kernel, std::string& source) {
+  Line(source, "#pragma unroll");
+  Line(source, "  for (int v = 0; v < kVectors; ++v) {");
+  if (kernel.rank > 0) {
+    Line(source, "    e::Position<", Number(kernel.rank), "> position(row.sizes, index + ",
+         "v * e::kThreads * kWidth, row.count);");
+  }
+  Line(source, "#pragma unroll");
+  Line(source, "    for (int k = 0; k < kWidth; ++k) {");
+  for (size_t i = 0; i < kernel.inputs.size(); ++i) {
+    const bool is_bool = kernel.inputs[i].type == ElementType::kBool;
+    Line(source, "      const ", TypeName(kernel.inputs[i].type), " ", Indexed("r", i), " = ",
+         InputExpression(kernel, i), is_bool ? " != 0;" : ";");
+  }
+  for (size_t i = 0; i < kernel.instructions.size(); ++i) WriteInstruction(kernel, i, source);
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    Line(source, "      ", Indexed("h", i), "[v].at[k] = ", Indexed("r", kernel.outputs[i]), ";");
+  }
+  if (kernel.rank > 0) Line(source, "      position.Next(row.sizes);");
+  Line(source, "    }");
+  Line(source, "  }");
+}
+
+bool Faults(const ElementwiseKernel& kernel) {
+  return std::ranges::any_of(kernel.instructions, &ElementwiseKernel::Instruction::faults);
+}
+
+}  // namespace
+
+int ElementBytes(ElementType type) {
+  switch (type) {
+    case ElementType::kBool:
+    case ElementType::kUint8:
+      return 1;
+    case ElementType::kInt32:
+    case ElementType::kFloat32:
+      return 4;
+    case ElementType::kFloat64:
+      return 8;
+  }
+  return 0;
+}
+
+std::string ElementwisePrelude() {
+  std::string source = "#define GPUCALL_FN __device__\n";
+  source.append(kElementwiseFunctionsText);
+  source.append(kElementwiseTileText);
+  source.append("namespace e = gpucall::elementwise;\n");
+  return source;
+}
+
+std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view name) {
+  const Unrolling unrolling = ChooseUnrolling(kernel);
+  std::string source;
+  Line(source, "namespace ", name, "_code {");
+  WriteRowStruct(kernel, source);
+  Line(source, "constexpr int kWidth = ", Number(unrolling.width),
+       ", kVectors = ", Number(unrolling.vectors), ";");
+  Line(source, "extern \"C\" __global__ void __launch_bounds__(", Number(kElementwiseThreads), ")");
+  if (RowIsParameter(kernel)) {
+    Line(source, name, "(const __grid_constant__ Row only, const Row* table, int row_count) {");
+    Line(source, "  const Row& row = row_count == 1 ? only : e::FindRow(table, row_count);");
+  } else {
+    Line(source, name, "(const Row* table, int row_count) {");
+    Line(source, "  const Row& row = e::FindRow(table, row_count);");
+  }
+  Line(source, "  const long long index = e::FirstIndex(row, kWidth, kVectors);");
+  Line(source, "  const bool whole = e::IsWhole(row, kWidth, kVectors);");
+  WriteLoads(kernel, source);
+  if (Faults(kernel)) Line(source, "  bool fault = false;");
+  WriteCompute(kernel, source);
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    Line(source, "  e::Store(", Indexed("row.out", i), ", index, row.count, whole, ",
+         Indexed("h", i), ");");
+  }
+  if (Faults(kernel)) Line(source, "  if (fault) *row.fault = 1;");
+  Line(source, "}");
+  Line(source, "}  // namespace ", name, "_code");
+  return source;
+}
+
+std::string ElementwiseSignature(const ElementwiseKernel& kernel) {
+  std::string signature = Number(kernel.rank);
+  for (const auto& input : kernel.inputs) {
+    signature += Indexed("i", static_cast<size_t>(input.type));
+    signature += Indexed(".", static_cast<size_t>(input.mode));
+  }
+  for (const auto& instruction : kernel.instructions) {
+    signature += Indexed(instruction.function, static_cast<size_t>(instruction.type));
+    for (size_t i = 0; i < instruction.operand_count; ++i) {
+      signature += Indexed(",", instruction.operands[i]);
+    }
+    if (instruction.selects) signature += "s";
+    if (instruction.faults) signature += "f";
+  }
+  for (const uint16_t output : kernel.outputs) signature += Indexed("o", output);
+  return signature;
+}
+
+int64_t ElementwiseTile(const ElementwiseKernel& kernel) {
+  const Unrolling unrolling = ChooseUnrolling(kernel);
+  return int64_t{kElementwiseThreads} * unrolling.width * unrolling.vectors;
+}
+
+std::vector<std::string> ElementwiseOptions(int compute_capability) {
+  return {"--gpu-architecture=sm_" + std::to_string(compute_capability), "--std=c++20",
+          "--fmad=false"};
+}
+
+}  // namespace gpucall::cuda

@@ -1,0 +1,64 @@
+// CUDA source for fused elementwise kernels. Host code without CUDA: only text and plain data.
+// A kernel runs a table of rows (elementwise_row.h), so that tasks of any shapes share one launch.
+#ifndef GPUCALL_KERNELS_CUDA_ELEMENTWISE_SOURCE_H_
+#define GPUCALL_KERNELS_CUDA_ELEMENTWISE_SOURCE_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpucall::cuda {
+
+inline constexpr int kElementwiseThreads = 256;  // of a block
+inline constexpr char kElementwiseKernelName[] = "gpucall_elementwise";
+inline constexpr int kElementwiseMaxRank = 8;
+
+enum class ElementType : uint8_t { kBool, kUint8, kInt32, kFloat32, kFloat64 };
+int ElementBytes(ElementType type);
+
+// How an input is read while the kernel walks the result.
+enum class ReadMode : uint8_t {
+  kFull,     // element i for element i
+  kScalar,   // one element
+  kStrided,  // by coordinates and strides, which may be 0
+};
+
+// What is compiled. Registers are numbered: inputs first, then one for each instruction.
+struct ElementwiseKernel {
+  struct Input {
+    ElementType type;
+    ReadMode mode;
+  };
+  struct Instruction {
+    std::string_view function;         // of kernels/elementwise_functions.h: "Add"
+    ElementType type;                  // operands are converted to it; the result's
+    std::array<uint16_t, 3> operands;  // registers
+    uint8_t operand_count;
+    bool selects = false;  // the first operand is a condition: converted to bool
+    bool faults = false;   // PowerFaults of the second operand is checked
+  };
+  std::vector<Input> inputs;
+  std::vector<Instruction> instructions;
+  std::vector<uint16_t> outputs;  // registers to store, at least one
+  // Dimensions that rows have for strided inputs: 2, 4 or 8; 0 without a strided input.
+  int rank = 0;
+};
+
+// Equal for kernels with equal source.
+std::string ElementwiseSignature(const ElementwiseKernel& kernel);
+
+// What kernels need before them, once in a source.
+std::string ElementwisePrelude();
+// One kernel, extern "C" under `name`. A source may hold several.
+std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view name);
+// Options of NVRTC for the source, for real architecture `compute_capability` (90: sm_90).
+std::vector<std::string> ElementwiseOptions(int compute_capability);
+
+// Elements that one block computes.
+int64_t ElementwiseTile(const ElementwiseKernel& kernel);
+
+}  // namespace gpucall::cuda
+
+#endif  // GPUCALL_KERNELS_CUDA_ELEMENTWISE_SOURCE_H_

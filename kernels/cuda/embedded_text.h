@@ -1,0 +1,14 @@
+// Files of device code as text for NVRTC; CMake writes the definitions.
+#ifndef GPUCALL_KERNELS_CUDA_EMBEDDED_TEXT_H_
+#define GPUCALL_KERNELS_CUDA_EMBEDDED_TEXT_H_
+
+#include <string_view>
+
+namespace gpucall::cuda {
+
+extern const std::string_view kElementwiseFunctionsText;  // kernels/elementwise_functions.h
+extern const std::string_view kElementwiseTileText;       // kernels/cuda/elementwise_tile.cuh
+
+}  // namespace gpucall::cuda
+
+#endif  // GPUCALL_KERNELS_CUDA_EMBEDDED_TEXT_H_

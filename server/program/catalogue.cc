@@ -1,0 +1,123 @@
+#include "server/program/catalogue.h"
+
+#include <array>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace gpucall {
+namespace {
+
+enum class TypeRule { kSame, kReal, kDivide, kSelect, kPower };
+enum class BoolRule { kTake, kRefuse, kPromote };
+
+struct ElementwiseRow {
+  absl::string_view function;
+  absl::string_view name;
+  int arity;
+  TypeRule types;
+  BoolRule bools;
+  absl::string_view description;
+};
+constexpr ElementwiseRow kElementwise[] = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
+  {#Function, #name, arity, TypeRule::types, BoolRule::bools, description},
+#include "kernels/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+};
+
+constexpr DType kAll[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
+                          DType::kFloat64};
+constexpr absl::Span<const DType> kNumbers = absl::MakeConstSpan(kAll).subspan(1);
+constexpr absl::Span<const DType> kReals = absl::MakeConstSpan(kAll).subspan(2);
+constexpr absl::Span<const DType> kFloats = absl::MakeConstSpan(kAll).subspan(3);
+constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
+
+absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
+  if (row.types == TypeRule::kReal) return kReals;
+  return row.bools == BoolRule::kTake ? absl::MakeConstSpan(kAll) : kNumbers;
+}
+
+std::vector<CatalogueRow> MakeRows() {
+  std::vector<CatalogueRow> rows;
+  for (const ElementwiseRow& row : kElementwise) {
+    rows.push_back(
+        {row.name, OperationKind::kElementwise, row.arity, AcceptedDTypes(row), row.description});
+  }
+  rows.push_back({"matmul", OperationKind::kMatMul, 2, kFloats,
+                  "matrix product, batched over leading dimensions"});
+  const auto filter = [&](absl::string_view name, int inputs, absl::string_view description) {
+    rows.push_back({name, OperationKind::kFilter, inputs, kImages, description});
+  };
+  // In the order of FilterKind.
+  filter("gaussian", 1, "Gaussian smoothing");
+  filter("box", 1, "mean over a window");
+  filter("sobel", 1, "first derivative along an axis");
+  filter("laplacian", 1, "second derivative, 4-neighbour form");
+  filter("median", 1, "median over a window");
+  filter("correlate", 2, "correlation with a 2-D kernel");
+  filter("convolve", 2, "convolution with a 2-D kernel");
+  return rows;
+}
+
+std::string NamesOf(absl::Span<const DType> dtypes) {
+  return absl::StrJoin(
+      dtypes, ", ", [](std::string* out, DType dtype) { absl::StrAppend(out, DTypeName(dtype)); });
+}
+
+absl::Status NotOffered(const ElementwiseRow& row, DType dtype) {
+  return absl::UnimplementedError(absl::StrCat(row.name, ": dtype ", DTypeName(dtype),
+                                               " is not offered, dtypes are ",
+                                               NamesOf(AcceptedDTypes(row))));
+}
+
+const ElementwiseRow& ElementwiseRowOf(ElementwiseOp op) {
+  return kElementwise[static_cast<size_t>(op)];
+}
+
+}  // namespace
+
+absl::Span<const CatalogueRow> Catalogue() {
+  static const auto& rows = *new std::vector<CatalogueRow>(MakeRows());
+  return rows;
+}
+
+const CatalogueRow& RowOf(ElementwiseOp op) { return Catalogue()[static_cast<size_t>(op)]; }
+
+const CatalogueRow& RowOf(FilterKind kind) {
+  return Catalogue()[std::size(kElementwise) + 1 + static_cast<size_t>(kind)];
+}
+
+absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
+
+bool MayFault(ElementwiseOp op, DType computed_in) {
+  return ElementwiseRowOf(op).types == TypeRule::kPower && computed_in == DType::kInt32;
+}
+
+absl::StatusOr<DType> ComputeDType(ElementwiseOp op, absl::Span<const DType> operands) {
+  const ElementwiseRow& row = ElementwiseRowOf(op);
+  for (DType dtype : operands) {
+    if (!IsOffered(dtype)) return NotOffered(row, dtype);
+  }
+  if (row.types == TypeRule::kSelect) operands.remove_prefix(1);
+  DType promoted = operands[0];
+  for (DType dtype : operands.subspan(1)) promoted = Promote(promoted, dtype);
+
+  if (promoted == DType::kBool && row.bools == BoolRule::kRefuse) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        row.name, ": dtype bool has no such operation, dtypes are ", NamesOf(AcceptedDTypes(row))));
+  }
+  if (promoted == DType::kBool && row.bools == BoolRule::kPromote) return NotOffered(row, promoted);
+  switch (row.types) {
+    case TypeRule::kReal:
+      if (promoted == DType::kUint8) return NotOffered(row, promoted);  // NumPy: float16
+      [[fallthrough]];
+    case TypeRule::kDivide:
+      return IsFloating(promoted) ? promoted : DType::kFloat64;
+    default:
+      return promoted;
+  }
+}
+
+}  // namespace gpucall

@@ -1,0 +1,28 @@
+// From a filter's attributes to what kernels do: windows and weights.
+#ifndef GPUCALL_SERVER_PROGRAM_FILTER_H_
+#define GPUCALL_SERVER_PROGRAM_FILTER_H_
+
+#include "absl/status/statusor.h"
+#include "server/base/tensor_view.h"
+#include "server/program/plan.h"
+
+namespace gpucall {
+
+inline constexpr int64_t kMaxWindowSide = 4095;      // separable and dense windows
+inline constexpr int64_t kMaxMedianSide = 255;       // median windows
+inline constexpr int64_t kMaxDenseWindow = 1 << 16;  // elements of a dense kernel
+
+struct FilterLowering {
+  FilterStep step;  // value numbers not set
+  DType output_dtype;
+};
+
+// Checks attributes against an image H x W or H x W x C and, for correlate and convolve, a kernel
+// rows x columns (else null). INVALID_ARGUMENT, UNIMPLEMENTED (dtype not offered), both naming the
+// argument, the value and what is allowed.
+absl::StatusOr<FilterLowering> LowerFilter(const FilterAttributes& attributes,
+                                           const TensorType& image, const TensorType* kernel);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_PROGRAM_FILTER_H_

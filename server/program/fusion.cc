@@ -1,0 +1,182 @@
+#include "server/program/fusion.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/program/catalogue.h"
+#include "server/program/filter.h"
+
+namespace gpucall {
+namespace {
+
+// A step in the making: the operations, by index in the Program, that it runs.
+struct Group {
+  bool elementwise;
+  std::vector<uint32_t> operations;
+  std::vector<uint32_t> inputs;  // of elementwise groups
+};
+
+class StepMaker {
+ public:
+  StepMaker(const Program& program, absl::Span<const TensorType> values)
+      : program_(program),
+        values_(values),
+        group_of_(values.size(), -1),
+        used_outside_(values.size(), false) {}
+
+  std::vector<Step> Make() {
+    const std::vector<bool> needed = NeededOperations();
+    for (uint32_t k = 0; k < program_.operations.size(); ++k) {
+      if (needed[k]) Place(k);
+    }
+    MarkUsedOutside();
+    std::vector<Step> steps;
+    for (const Group& group : groups_) steps.push_back(MakeStep(group));
+    return steps;
+  }
+
+ private:
+  uint32_t ValueOf(uint32_t operation) const { return program_.input_count + operation; }
+  const Operation& OperationAt(uint32_t k) const { return program_.operations[k]; }
+  const Shape& ShapeOf(uint32_t operation) const { return values_[ValueOf(operation)].shape; }
+
+  std::vector<bool> NeededOperations() const {
+    std::vector<bool> needed(program_.operations.size(), false);
+    const auto need = [&](uint32_t value) {
+      if (value >= program_.input_count) needed[value - program_.input_count] = true;
+    };
+    for (uint32_t value : program_.outputs) need(value);
+    for (size_t k = program_.operations.size(); k-- > 0;) {
+      if (!needed[k]) continue;
+      for (uint32_t value : program_.operations[k].inputs) need(value);
+    }
+    return needed;
+  }
+
+  // Puts operation k into the first elementwise group of its shape that is not before any group it
+  // reads from, or into a new group at the end.
+  void Place(uint32_t k) {
+    const Operation& operation = OperationAt(k);
+    const bool elementwise = std::holds_alternative<ElementwiseOp>(operation.attributes);
+    int earliest = -1;
+    for (uint32_t value : operation.inputs) earliest = std::max(earliest, group_of_[value]);
+    int chosen = -1;
+    for (int g = std::max(earliest, 0);
+         elementwise && chosen < 0 && g < static_cast<int>(groups_.size()); ++g) {
+      if (Joins(k, groups_[g], g)) chosen = g;
+    }
+    if (chosen < 0) {
+      chosen = static_cast<int>(groups_.size());
+      groups_.push_back({elementwise, {}, {}});
+    }
+    for (uint32_t value : NewInputs(k, groups_[chosen], chosen))
+      groups_[chosen].inputs.push_back(value);
+    groups_[chosen].operations.push_back(k);
+    group_of_[ValueOf(k)] = chosen;
+  }
+
+  bool Joins(uint32_t k, const Group& group, int g) const {
+    return group.elementwise && group.operations.size() < ElementwiseStep::kMaxInstructions &&
+           ShapeOf(group.operations.front()) == ShapeOf(k) &&
+           group.inputs.size() + NewInputs(k, group, g).size() <= ElementwiseStep::kMaxInputs;
+  }
+
+  absl::InlinedVector<uint32_t, 3> NewInputs(uint32_t k, const Group& group, int g) const {
+    absl::InlinedVector<uint32_t, 3> result;
+    const auto has = [](const auto& list, uint32_t value) {
+      return std::find(list.begin(), list.end(), value) != list.end();
+    };
+    for (uint32_t value : OperationAt(k).inputs) {
+      if (group_of_[value] != g && !has(group.inputs, value) && !has(result, value))
+        result.push_back(value);
+    }
+    return result;
+  }
+
+  void MarkUsedOutside() {
+    for (uint32_t value : program_.outputs) used_outside_[value] = true;
+    for (const Group& group : groups_) {
+      const int g = static_cast<int>(&group - groups_.data());
+      for (uint32_t k : group.operations) {
+        for (uint32_t value : OperationAt(k).inputs) {
+          if (group_of_[value] != g) used_outside_[value] = true;
+        }
+      }
+    }
+  }
+
+  Step MakeStep(const Group& group) const {
+    if (group.elementwise) return MakeElementwise(group);
+    const uint32_t k = group.operations.front();
+    const Operation& operation = OperationAt(k);
+    if (const auto* attributes = std::get_if<MatMulAttributes>(&operation.attributes)) {
+      return MakeMatMul(k, operation, *attributes);
+    }
+    const TensorType* kernel =
+        operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
+    FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
+                                  values_[operation.inputs[0]], kernel)
+                          ->step;
+    step.image = operation.inputs[0];
+    step.output = ValueOf(k);
+    if (kernel != nullptr) step.kernel = operation.inputs[1];
+    return step;
+  }
+
+  MatMulStep MakeMatMul(uint32_t k, const Operation& operation,
+                        const MatMulAttributes& attributes) const {
+    const Shape &a = values_[operation.inputs[0]].shape, &result = ShapeOf(k);
+    return {.a = operation.inputs[0],
+            .b = operation.inputs[1],
+            .output = ValueOf(k),
+            .attributes = attributes,
+            .m = result[result.size() - 2],
+            .n = result[result.size() - 1],
+            .k = a[a.size() - (attributes.transpose_a ? 2 : 1)]};
+  }
+
+  Broadcast BroadcastOf(uint32_t value, const Shape& shape) const {
+    const int64_t count = values_[value].count();
+    if (count == ElementCount(shape)) return Broadcast::kFull;
+    return count == 1 ? Broadcast::kScalar : Broadcast::kStrided;
+  }
+
+  ElementwiseStep MakeElementwise(const Group& group) const {
+    ElementwiseStep step;
+    step.shape = ShapeOf(group.operations.front());
+    step.inputs = group.inputs;
+    absl::flat_hash_map<uint32_t, uint16_t> registers;
+    for (uint32_t value : step.inputs) {
+      registers[value] = static_cast<uint16_t>(registers.size());
+      step.broadcasts.push_back(BroadcastOf(value, step.shape));
+    }
+    for (uint32_t k : group.operations) {
+      const Operation& operation = OperationAt(k);
+      const uint32_t value = ValueOf(k);
+      ElementwiseStep::Instruction instruction = {
+          std::get<ElementwiseOp>(operation.attributes), values_[value].dtype, {}};
+      for (size_t i = 0; i < operation.inputs.size(); ++i)
+        instruction.operands[i] = registers.at(operation.inputs[i]);
+      registers[value] = static_cast<uint16_t>(step.inputs.size() + step.instructions.size());
+      step.may_fault |= MayFault(instruction.op, instruction.dtype);
+      if (used_outside_[value]) step.outputs.push_back({value, registers[value]});
+      step.instructions.push_back(instruction);
+    }
+    return step;
+  }
+
+  const Program& program_;
+  const absl::Span<const TensorType> values_;
+  std::vector<Group> groups_;
+  std::vector<int> group_of_;       // by value; -1: a Program input, or not computed
+  std::vector<bool> used_outside_;  // by value: read by another group, or a Program output
+};
+
+}  // namespace
+
+std::vector<Step> MakeSteps(const Program& program, absl::Span<const TensorType> values) {
+  return StepMaker(program, values).Make();
+}
+
+}  // namespace gpucall

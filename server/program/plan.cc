@@ -1,0 +1,177 @@
+#include "server/program/plan.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/program/fusion.h"
+#include "server/program/inference.h"
+
+namespace gpucall {
+namespace {
+
+constexpr int64_t kMaxTotalFactor = 64;
+
+absl::Status CheckLimits(const Program& program) {
+  if (program.operations.size() > kMaxOperations) {
+    return absl::InvalidArgumentError(absl::StrCat("program: has ", program.operations.size(),
+                                                   " operations, allowed are ", kMaxOperations));
+  }
+  for (const auto& [what, count] : {std::pair("inputs", size_t{program.input_count}),
+                                    std::pair("outputs", program.outputs.size())}) {
+    if (count > kMaxProgramValues) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("program: has ", count, " ", what, ", allowed are ", kMaxProgramValues));
+    }
+  }
+  if (program.outputs.empty())
+    return absl::InvalidArgumentError("program: has no operations and no outputs");
+  const size_t value_count = program.input_count + program.operations.size();
+  for (uint32_t value : program.outputs) {
+    if (value >= value_count) {
+      return absl::InvalidArgumentError(absl::StrCat("program: output refers to value ", value,
+                                                     ", which does not exist; there are ",
+                                                     value_count, " values"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSize(absl::string_view what, const TensorType& type, int64_t max_tensor_bytes,
+                       int64_t& total) {
+  GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes,
+                           CheckedSizeBytes(what, type.dtype, type.shape));
+  if (size_bytes > max_tensor_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(what, ": result of shape ",
+                                                     ShapeString(type.shape), " is ", size_bytes,
+                                                     " bytes, allowed are ", max_tensor_bytes));
+  }
+  total += size_bytes;
+  if (total > kMaxTotalFactor * max_tensor_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("program: inputs and results together are over ",
+                     kMaxTotalFactor * max_tensor_bytes, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+// The status with the operation's place in a Program of several.
+absl::Status AtOperation(const Program& program, size_t k, const absl::Status& status) {
+  if (program.operations.size() == 1) return status;
+  return absl::Status(status.code(), absl::StrCat("operation ", k, ": ", status.message()));
+}
+
+absl::StatusOr<TensorType> InferAt(const Program& program, size_t k,
+                                   absl::Span<const TensorType> values) {
+  const Operation& operation = program.operations[k];
+  absl::InlinedVector<const TensorType*, 3> operands;
+  for (uint32_t value : operation.inputs) {
+    if (value >= values.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input refers to value ", value, ", allowed are the ", values.size(), " made before"));
+    }
+    operands.push_back(&values[value]);
+  }
+  return InferType(operation, operands);
+}
+
+// Bytes that tell plans apart which may not share a batch.
+class Signature {
+ public:
+  template <typename T>
+  void Add(const T& field) {
+    static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&field), sizeof(field));
+  }
+  void Add(double field) { Add(std::bit_cast<uint64_t>(field)); }
+  template <typename T>
+  void AddList(const std::vector<T>& list) {
+    Add(list.size());
+    for (const T& element : list) Add(element);
+  }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+void AddStep(const ElementwiseStep& step, const Plan& plan, Signature& signature) {
+  signature.AddList(step.inputs);
+  signature.AddList(step.broadcasts);
+  for (uint32_t value : step.inputs) signature.Add(plan.values[value].dtype);
+  signature.Add(step.instructions.size());
+  for (const auto& instruction : step.instructions) {
+    signature.Add(instruction.op);
+    signature.Add(instruction.dtype);
+    signature.Add(instruction.operands);
+  }
+  signature.Add(step.outputs.size());
+  for (const auto& output : step.outputs) {
+    signature.Add(output.value);
+    signature.Add(output.register_index);
+  }
+}
+
+void AddStep(const MatMulStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.a, step.b, step.output}) signature.Add(value);
+  signature.Add(step.attributes.transpose_a);
+  signature.Add(step.attributes.transpose_b);
+  signature.Add(plan.values[step.output].dtype);
+}
+
+void AddStep(const FilterStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.image, step.output, step.kernel}) signature.Add(value);
+  signature.Add(step.form);
+  signature.Add(step.mode);
+  signature.Add(step.cval);
+  signature.Add(step.size);
+  signature.Add(step.before);
+  signature.Add(step.flip);
+  signature.Add(step.channels);
+  signature.Add(plan.values[step.image].dtype);
+  signature.Add(plan.values[step.output].dtype);
+  if (step.kernel != FilterStep::kNoKernel) signature.Add(plan.values[step.kernel].dtype);
+  signature.AddList(step.row_weights);
+  signature.AddList(step.column_weights);
+  signature.AddList(step.dense_weights);
+}
+
+std::string MakeSignature(const Plan& plan) {
+  Signature signature;
+  signature.Add(plan.input_count);
+  signature.AddList(plan.outputs);
+  for (const Step& step : plan.steps) {
+    signature.Add(step.index());
+    std::visit([&](const auto& s) { AddStep(s, plan, signature); }, step);
+  }
+  return signature.Take();
+}
+
+}  // namespace
+
+absl::StatusOr<Plan> MakePlan(const Program& program, absl::Span<const TensorType> inputs,
+                              int64_t max_tensor_bytes) {
+  GPUCALL_RETURN_IF_ERROR(CheckLimits(program));
+  Plan plan;
+  plan.input_count = program.input_count;
+  plan.outputs = program.outputs;
+  plan.values.assign(inputs.begin(), inputs.end());
+  for (const TensorType& input : inputs) {
+    GPUCALL_RETURN_IF_ERROR(CheckSize("input", input, max_tensor_bytes, plan.total_bytes));
+  }
+  plan.input_bytes = plan.total_bytes;
+  for (size_t k = 0; k < program.operations.size(); ++k) {
+    absl::StatusOr<TensorType> type = InferAt(program, k, plan.values);
+    if (!type.ok()) return AtOperation(program, k, type.status());
+    GPUCALL_RETURN_IF_ERROR(
+        AtOperation(program, k, CheckSize("output", *type, max_tensor_bytes, plan.total_bytes)));
+    plan.values.push_back(*std::move(type));
+  }
+  plan.steps = MakeSteps(program, plan.values);
+  for (uint32_t value : plan.outputs) plan.output_bytes += plan.values[value].size_bytes();
+  plan.signature = MakeSignature(plan);
+  return plan;
+}
+
+}  // namespace gpucall

@@ -1,0 +1,47 @@
+// One caller's work, and what it gets back.
+#ifndef GPUCALL_SERVER_SCHEDULER_TASK_H_
+#define GPUCALL_SERVER_SCHEDULER_TASK_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "server/base/tensor_view.h"
+#include "server/device/device.h"
+#include "server/program/plan.h"
+
+namespace gpucall {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+using TaskId = uint64_t;
+
+struct TaskResult {
+  absl::Status status;
+  absl::Span<const TensorView> outputs;  // valid only during the call of `done`; empty unless OK
+  absl::Duration queue_time;             // from Schedule to the start of the batch
+  BatchTiming timing;
+  int batch_size = 0;  // 0 where the task was not started
+};
+
+struct Task {
+  TaskId id = 0;  // from BatchScheduler::NewTaskId
+  Plan plan;
+  std::vector<TensorView> inputs;  // owned by the caller, unchanged until `done`
+  SteadyTime deadline = SteadyTime::max();
+  SteadyTime scheduled_at;  // set by the scheduler
+  // Called exactly once, from any thread, never under a lock. Should be quick: a lane waits for it.
+  std::function<void(const TaskResult&)> done;
+
+  int64_t size_bytes() const { return plan.input_bytes + plan.output_bytes; }
+};
+
+// Tasks that run together: equal plan signatures.
+using Batch = std::vector<std::unique_ptr<Task>>;
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_SCHEDULER_TASK_H_

@@ -1,0 +1,81 @@
+#include "server/service/config.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+
+namespace gpucall {
+namespace {
+
+class FirstError final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text.empty())
+      text = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
+  }
+  std::string text;
+};
+
+template <typename T>
+absl::Status CheckAtMost(absl::string_view name, T value, T limit) {
+  if (value <= limit) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": is ", value, ", allowed is up to ", limit));
+}
+
+absl::Status CheckLogLevel(const std::string& level) {
+  for (const char* allowed : {"debug", "info", "warning", "error"}) {
+    if (level == allowed) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("log_level: is '", level, "', allowed are debug, info, warning, error"));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ServerConfig> ReadConfig(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat("config: cannot read ", path));
+  std::stringstream text;
+  text << file.rdbuf();
+  v1::ServerConfig config;
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  if (!parser.ParseFromString(text.str(), &config)) {
+    return absl::InvalidArgumentError(absl::StrCat("config: ", path, ", ", error.text));
+  }
+  return config;
+}
+
+absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
+                                                const v1::ServerConfig& overrides) {
+  config.MergeFrom(overrides);
+  if (config.listen().empty()) config.set_listen("127.0.0.1:7625");
+  if (config.device().empty()) config.set_device("auto");
+  if (config.max_batch_tasks() == 0) config.set_max_batch_tasks(64);
+  if (config.max_queue_tasks() == 0) config.set_max_queue_tasks(4096);
+  if (config.max_queue_bytes() == 0) config.set_max_queue_bytes(uint64_t{2} << 30);
+  if (config.max_message_bytes() == 0) config.set_max_message_bytes(uint64_t{160} << 20);
+  if (config.drain_seconds() == 0) config.set_drain_seconds(30);
+  if (config.log_level().empty()) config.set_log_level("info");
+  GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("lanes", config.lanes(), 64));
+  GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("max_batch_tasks", config.max_batch_tasks(), 1024));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_queue_tasks", config.max_queue_tasks(), 1 << 20));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_queue_bytes", config.max_queue_bytes(), uint64_t{1} << 40));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_message_bytes", config.max_message_bytes(), 2'000'000'000));
+  GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("drain_seconds", config.drain_seconds(), 3600));
+  GPUCALL_RETURN_IF_ERROR(CheckLogLevel(config.log_level()));
+  return config;
+}
+
+}  // namespace gpucall

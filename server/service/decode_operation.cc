@@ -1,0 +1,178 @@
+#include "server/service/decode_operation.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/program/catalogue.h"
+
+namespace gpucall {
+namespace {
+
+// Elementwise operations by wire number; -1 where there is none. Names agree but for prefix and
+// case.
+std::vector<int> ElementwiseByWireNumber() {
+  std::vector<int> table(v1::ElementwiseOp_ARRAYSIZE, -1);
+  for (size_t i = 0; i < Catalogue().size() && Catalogue()[i].kind == OperationKind::kElementwise;
+       ++i) {
+    v1::ElementwiseOp op;
+    const std::string name =
+        absl::StrCat("ELEMENTWISE_OP_", absl::AsciiStrToUpper(Catalogue()[i].name));
+    if (v1::ElementwiseOp_Parse(name, &op)) table[op] = static_cast<int>(i);
+  }
+  return table;
+}
+
+// Reads one value for both axes, or (rows, columns); leaves the default where there is none.
+template <typename T, typename Field>
+absl::Status DecodePair(absl::string_view name, const Field& field, std::array<T, 2>& pair) {
+  if (field.size() > 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": has ", field.size(), " values, allowed are one, or two (rows, columns)"));
+  }
+  if (field.size() > 0) pair = {field[0], field[field.size() - 1]};
+  return absl::OkStatus();
+}
+
+template <typename Windowed>
+absl::Status DecodeWindow(absl::string_view name, const Windowed& window,
+                          FilterAttributes& attributes) {
+  if (window.size().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": size is missing, allowed are one, or two (rows, columns)"));
+  }
+  GPUCALL_RETURN_IF_ERROR(DecodePair(absl::StrCat(name, ": size"), window.size(), attributes.size));
+  return DecodePair(absl::StrCat(name, ": origin"), window.origin(), attributes.origin);
+}
+
+absl::Status DecodeGaussian(const v1::Gaussian& gaussian, FilterAttributes& attributes) {
+  if (gaussian.sigma().empty()) {
+    return absl::InvalidArgumentError(
+        "gaussian: sigma is missing, allowed are one, or two (rows, columns)");
+  }
+  if (gaussian.has_truncate()) attributes.truncate = gaussian.truncate();
+  return DecodePair("gaussian: sigma", gaussian.sigma(), attributes.sigma);
+}
+
+absl::Status DecodeSobel(const v1::Sobel& sobel, FilterAttributes& attributes) {
+  const int axis = sobel.has_axis() ? sobel.axis() : -1;
+  if (axis < -2 || axis > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sobel: axis is ", axis,
+                     ", allowed are 0 or -2 (down the rows) and 1 or -1 (along the columns)"));
+  }
+  attributes.axis = axis < 0 ? axis + 2 : axis;
+  return absl::OkStatus();
+}
+
+absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) {
+  switch (filter.kind_case()) {
+    case v1::Filter::kGaussian:
+      attributes.kind = FilterKind::kGaussian;
+      return DecodeGaussian(filter.gaussian(), attributes);
+    case v1::Filter::kBox:
+      attributes.kind = FilterKind::kBox;
+      return DecodeWindow("box", filter.box(), attributes);
+    case v1::Filter::kSobel:
+      attributes.kind = FilterKind::kSobel;
+      return DecodeSobel(filter.sobel(), attributes);
+    case v1::Filter::kLaplacian:
+      attributes.kind = FilterKind::kLaplacian;
+      return absl::OkStatus();
+    case v1::Filter::kMedian:
+      attributes.kind = FilterKind::kMedian;
+      return DecodeWindow("median", filter.median(), attributes);
+    case v1::Filter::kCorrelate:
+      attributes.kind = FilterKind::kCorrelate;
+      return DecodePair("correlate: origin", filter.correlate().origin(), attributes.origin);
+    case v1::Filter::kConvolve:
+      attributes.kind = FilterKind::kConvolve;
+      return DecodePair("convolve: origin", filter.convolve().origin(), attributes.origin);
+    case v1::Filter::KIND_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      "filter: kind is not set, allowed are gaussian, box, sobel, laplacian, median, correlate, "
+      "convolve");
+}
+
+absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
+  switch (mode) {
+    case v1::BORDER_MODE_NEAREST:
+      return BorderMode::kNearest;
+    case v1::BORDER_MODE_UNSPECIFIED:
+    case v1::BORDER_MODE_REFLECT:
+      return BorderMode::kReflect;
+    case v1::BORDER_MODE_MIRROR:
+      return BorderMode::kMirror;
+    case v1::BORDER_MODE_WRAP:
+      return BorderMode::kWrap;
+    case v1::BORDER_MODE_CONSTANT:
+      return BorderMode::kConstant;
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat("filter: border mode is ", static_cast<int>(mode),
+                       ", allowed are nearest, reflect, mirror, wrap, constant"));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
+  if (dtype > v1::DTYPE_UNSPECIFIED && dtype < kDTypeCount) return static_cast<DType>(dtype);
+  return absl::InvalidArgumentError(absl::StrCat(field, ": dtype is ", static_cast<int>(dtype),
+                                                 ", allowed are 1 (bool) to ", kDTypeCount - 1));
+}
+
+absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op) {
+  static const auto& table = *new std::vector<int>(ElementwiseByWireNumber());
+  if (op == v1::ELEMENTWISE_OP_UNSPECIFIED) return absl::InvalidArgumentError("op: is not set");
+  if (op < 0 || op >= static_cast<int>(table.size()) || table[op] < 0) {
+    return absl::UnimplementedError(absl::StrCat("op: elementwise operation number ",
+                                                 static_cast<int>(op),
+                                                 " is not offered by this server"));
+  }
+  return static_cast<ElementwiseOp>(table[op]);
+}
+
+MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
+  return {matmul.transpose_a(), matmul.transpose_b()};
+}
+
+absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
+  FilterAttributes attributes;
+  GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
+  GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode(filter.border().mode()));
+  attributes.cval = filter.border().cval();
+  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
+    GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
+                             DecodeDType("filter: output_dtype", filter.output_dtype()));
+  }
+  return attributes;
+}
+
+absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
+  Operation result;
+  result.inputs.assign(operation.inputs().begin(), operation.inputs().end());
+  switch (operation.kind_case()) {
+    case v1::Operation::kElementwise: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeElementwise(operation.elementwise()));
+      return result;
+    }
+    case v1::Operation::kMatmul:
+      result.attributes = DecodeMatMul(operation.matmul());
+      return result;
+    case v1::Operation::kFilter: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeFilter(operation.filter()));
+      return result;
+    }
+    case v1::Operation::KIND_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      "operation: kind is not set, allowed are elementwise, matmul, filter");
+}
+
+}  // namespace gpucall

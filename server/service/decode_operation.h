@@ -1,0 +1,20 @@
+// Operations and their attributes, from the wire.
+#ifndef GPUCALL_SERVER_SERVICE_DECODE_OPERATION_H_
+#define GPUCALL_SERVER_SERVICE_DECODE_OPERATION_H_
+
+#include "absl/status/statusor.h"
+#include "gpucall/v1/operation.pb.h"
+#include "server/program/program.h"
+
+namespace gpucall {
+
+// Errors: see decode.h.
+absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype);
+absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op);
+MatMulAttributes DecodeMatMul(const v1::MatMul& matmul);
+absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
+absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_SERVICE_DECODE_OPERATION_H_

@@ -1,0 +1,50 @@
+// The gRPC server: both services, grpc.health.v1 and reflection on one port.
+#ifndef GPUCALL_SERVER_SERVICE_RPC_SERVER_H_
+#define GPUCALL_SERVER_SERVICE_RPC_SERVER_H_
+
+#include <grpcpp/server.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/service/compute_service.h"
+#include "server/service/server_service.h"
+
+namespace gpucall {
+
+class RpcServer {
+ public:
+  // Listens on `listen` ("address:port", port 0 for any; "unix:/path") and serves at once, health
+  // SERVING. `scheduler` outlives the server. UNAVAILABLE: cannot listen there.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const std::string& listen,
+                                                          BatchScheduler& scheduler,
+                                                          const ComputeLimits& limits,
+                                                          v1::ServerInfo info);
+
+  // "address:port" with the port in use, or the Unix socket.
+  const std::string& address() const { return address_; }
+
+  // Health NOT_SERVING, then no new work, then waits for calls in flight; those left at the
+  // deadline are cancelled. False: some were.
+  bool Drain(std::chrono::seconds timeout);
+
+ private:
+  RpcServer(BatchScheduler& scheduler, const ComputeLimits& limits, v1::ServerInfo info);
+
+  BatchScheduler& scheduler_;
+  ComputeService compute_;
+  ServerService server_;
+  std::string address_;
+  std::unique_ptr<grpc::Server> rpc_;
+};
+
+// Asks the server at `target` for its health. OK: it is SERVING. UNAVAILABLE: it is not, or nothing
+// answers within `timeout`.
+absl::Status ProbeHealth(const std::string& target, std::chrono::seconds timeout);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_SERVICE_RPC_SERVER_H_

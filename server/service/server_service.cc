@@ -1,0 +1,54 @@
+#include "server/service/server_service.h"
+
+#include <string>
+
+#include "server/program/catalogue.h"
+
+namespace gpucall {
+namespace {
+
+const char* KindName(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::kElementwise:
+      return "elementwise";
+    case OperationKind::kMatMul:
+      return "matmul";
+    case OperationKind::kFilter:
+      return "filter";
+  }
+  return "";
+}
+
+}  // namespace
+
+v1::Catalogue MakeCatalogueMessage() {
+  v1::Catalogue message;
+  for (const CatalogueRow& row : Catalogue()) {
+    v1::CatalogueEntry& entry = *message.add_operations();
+    entry.set_name(std::string(row.name));
+    entry.set_kind(KindName(row.kind));
+    entry.set_inputs(row.inputs);
+    for (DType dtype : row.dtypes) entry.add_dtypes(static_cast<v1::DType>(dtype));
+    entry.set_description(std::string(row.description));
+  }
+  return message;
+}
+
+grpc::ServerUnaryReactor* ServerService::GetInfo(grpc::CallbackServerContext* context,
+                                                 const v1::GetInfoRequest*, v1::ServerInfo* reply) {
+  *reply = info_;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ServerService::GetCatalogue(grpc::CallbackServerContext* context,
+                                                      const v1::GetCatalogueRequest*,
+                                                      v1::Catalogue* reply) {
+  *reply = catalogue_;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace gpucall
