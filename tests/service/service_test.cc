@@ -30,6 +30,11 @@ class ServiceTest : public ::testing::Test {
     stub_ = v1::Compute::NewStub(channel_);
   }
 
+  void TearDown() override {
+    device_.Open();
+    scheduler_->Drain(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  }
+
   static v1::Tensor MakeTensor(std::initializer_list<int64_t> shape, std::string data,
                                v1::DType dtype = v1::DTYPE_UINT8) {
     v1::Tensor tensor;
