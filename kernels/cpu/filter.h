@@ -18,6 +18,7 @@ struct Image {
   const void* data = nullptr;
   ElementType type = ElementType::kUint8;  // kUint8, kFloat32 or kFloat64
   int64_t rows = 0, columns = 0, channels = 1;
+  bool empty() const { return rows == 0 || columns == 0 || channels == 0; }
 };
 
 // Window element (i, j) for output (y, x) is image (y + i - rows_before, x + j - columns_before).

@@ -61,8 +61,8 @@ void RunSeparable(const Image& image, const Window& window, std::span<const doub
       down.push_back({0, i, static_cast<Real>(row_weights[i])});
     }
     for (size_t j = 0; j < column_weights.size(); ++j) {
-      along.push_back({j * static_cast<size_t>(strip.channels), 0,
-                       static_cast<Real>(column_weights[j])});
+      along.push_back(
+          {j * static_cast<size_t>(strip.channels), 0, static_cast<Real>(column_weights[j])});
     }
     const auto count = static_cast<size_t>(strip.count());
     const RowRing<Real> source(1, padded.element_count());
@@ -112,6 +112,7 @@ void RunDense(const Image& image, const Window& window, std::span<const double> 
 
 void SeparableFilter(const Image& image, const Window& window, std::span<const double> row_weights,
                      std::span<const double> column_weights, const Output& output) {
+  if (image.empty()) return;
   const double magnitude = SumOfMagnitudes(row_weights) * SumOfMagnitudes(column_weights);
   if (NeedsFloat64(image, output, row_weights.size() + column_weights.size(), magnitude)) {
     RunSeparable<double>(image, window, row_weights, column_weights, output);
@@ -122,6 +123,7 @@ void SeparableFilter(const Image& image, const Window& window, std::span<const d
 
 void DenseFilter(const Image& image, const Window& window, std::span<const double> weights,
                  const Output& output) {
+  if (image.empty()) return;
   if (NeedsFloat64(image, output, weights.size(), SumOfMagnitudes(weights))) {
     RunDense<double>(image, window, weights, output);
   } else {

@@ -1,8 +1,8 @@
 #include "kernels/cpu/loops/tables.h"
 
 namespace gpucall::cpu {
-#define GPUCALL_DECLARE_LEVEL(level)         \
-  namespace level {                          \
+#define GPUCALL_DECLARE_LEVEL(level)          \
+  namespace level {                           \
   extern const ElementwiseTable kElementwise; \
   extern const ConvertTable kConvert;         \
   extern const SumTable kSums;                \

@@ -13,7 +13,9 @@ namespace {
 constexpr size_t kSmallestBlock = 64 << 10;
 constexpr size_t kHugePage = 2 << 20;
 
-size_t RoundUp(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+size_t RoundUp(size_t value, size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
