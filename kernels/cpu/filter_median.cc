@@ -142,7 +142,7 @@ void RunReal(const Image& image, const Window& window, const Output& output,
 }
 
 void RunUint8(const Image& image, const Window& window, const Output& output) {
-  constexpr int64_t kFewer = 25;  // up to here exchanges are the faster
+  constexpr int64_t kFewer = 49;  // up to here exchanges are the faster
   const ConvertLoop copy = FindConvertLoop(ElementType::kUint8, ElementType::kUint8);
   const KeyCodec<Key8> codec = {copy, copy};
   const int64_t n = window.rows * window.columns;

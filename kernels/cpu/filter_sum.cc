@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
 #include "kernels/cpu/filter.h"
+#include "kernels/cpu/filter_box.h"
 #include "kernels/cpu/loops/tables.h"
 #include "kernels/cpu/padded_rows.h"
 #include "kernels/cpu/row_ring.h"
@@ -36,6 +39,10 @@ bool NeedsFloat64(const Image& image, const Output& output, size_t weight_count,
   return image.type == ElementType::kFloat64 || output.type == ElementType::kFloat64 ||
          weight_count > kMaxFloat32Weights ||
          (image.type == ElementType::kUint8 && !(255 * magnitude < kExactInFloat32));
+}
+
+bool AllEqual(std::span<const double> weights) {
+  return std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end();
 }
 
 template <class Real>
@@ -113,6 +120,9 @@ void RunDense(const Image& image, const Window& window, std::span<const double> 
 void SeparableFilter(const Image& image, const Window& window, std::span<const double> row_weights,
                      std::span<const double> column_weights, const Output& output) {
   if (image.empty()) return;
+  if (image.type == ElementType::kUint8 && AllEqual(row_weights) && AllEqual(column_weights)) {
+    return BoxFilter(image, window, row_weights[0] * column_weights[0], output);
+  }
   const double magnitude = SumOfMagnitudes(row_weights) * SumOfMagnitudes(column_weights);
   if (NeedsFloat64(image, output, row_weights.size() + column_weights.size(), magnitude)) {
     RunSeparable<double>(image, window, row_weights, column_weights, output);
