@@ -16,11 +16,29 @@ ALLOWED: dict[str, set[str]] = {
     "base": {"absl"},
     "program": {"base", "absl", "elementwise_ops.def"},
     "device": {"program", "base", "kernels", "kernels/cpu", "absl"},
-    "device/cuda_*": {"device", "program", "base", "kernels", "kernels/cuda", "absl", "cuda"},
+    "device/cuda_*": {
+        "device",
+        "program",
+        "base",
+        "kernels",
+        "kernels/cuda",
+        "absl",
+        "cuda",
+    },
     "store": {"device", "program", "base", "absl"},
     "scheduler": {"program", "device", "base", "absl"},
     "telemetry": {"base", "absl", "spdlog"},
-    "service": {"scheduler", "program", "store", "telemetry", "base", "proto", "grpc", "absl", "spdlog"},
+    "service": {
+        "scheduler",
+        "program",
+        "store",
+        "telemetry",
+        "base",
+        "proto",
+        "grpc",
+        "absl",
+        "spdlog",
+    },
     "main": {
         *("base", "program", "device", "store", "scheduler", "telemetry", "service"),
         *("proto", "grpc", "absl", "spdlog"),
@@ -28,7 +46,8 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "kernels/cpu": {"kernels", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
-    "client": {"proto", "grpc", "absl"},
+    "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
+    "client/api": {"absl", "elementwise_ops.def"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -38,17 +57,21 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"kernels/elementwise_ops\.def$", "elementwise_ops.def"),
+    (r"(kernels|gpucall)/elementwise_ops\.def$", "elementwise_ops.def"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),
     (r"gpucall/v1/", "proto"),
+    (r"gpucall/[a-z_]+\.h$", "client/api"),
     (r"(grpcpp|grpc|google/protobuf)/", "grpc"),
     (r"absl/", "absl"),
     (r"spdlog/", "spdlog"),
     (r"(cblas|openblas.*|lapacke?)\.h$", "blas"),
     (r"(cuda|cub|thrust|cooperative_groups)/", "cuda"),
-    (r"(cuda|cublas|cuComplex|nvrtc|vector_types|driver_types|cooperative_groups|mma|library_types)", "cuda"),
+    (
+        r"(cuda|cublas|cuComplex|nvrtc|vector_types|driver_types|cooperative_groups|mma|library_types)",
+        "cuda",
+    ),
     (r"[a-z0-9_/]+$", "std"),  # <vector>
     (r"(sys/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
 ]
@@ -65,10 +88,13 @@ def part_of_file(path: str) -> str:
     """The row of ALLOWED for a source file; path is relative to the root."""
     if path.startswith("server/main"):
         return "main"
-    if path.startswith("server/device/cuda_") and not path.startswith("server/device/cuda_module."):
+    if path.startswith("server/device/cuda_") and not path.startswith(
+        "server/device/cuda_module."
+    ):
         return "device/cuda_*"
     folder = path.rsplit("/", 1)[0]
-    return {"client/cpp": "client"}.get(folder, folder.removeprefix("server/"))
+    clients = {"client/cpp": "client", "client/cpp/gpucall": "client/api"}
+    return clients.get(folder, folder.removeprefix("server/"))
 
 
 def violations(path: str, text: str) -> list[str]:
@@ -82,16 +108,26 @@ def violations(path: str, text: str) -> list[str]:
             included = part_of_include(target)
             known = included == "std" and quote == "<"
             if not known and included != part and included not in ALLOWED[part]:
-                found.append(f"{path}:{number}: {part} may not include {target} ({included})")
+                found.append(
+                    f"{path}:{number}: {part} may not include {target} ({included})"
+                )
     return found
 
 
 class LayeringTest(unittest.TestCase):
     def test_every_include_is_allowed(self) -> None:
-        files = [p for f in ("server", "kernels", "client/cpp") for p in (ROOT / f).rglob("*")]
+        files = [
+            p
+            for f in ("server", "kernels", "client/cpp")
+            for p in (ROOT / f).rglob("*")
+        ]
         files = [p for p in files if p.suffix in SUFFIXES or p.suffix == ".def"]
         self.assertGreater(len(files), 10)
-        found = [v for p in sorted(files) for v in violations(str(p.relative_to(ROOT)), p.read_text())]
+        found = [
+            v
+            for p in sorted(files)
+            for v in violations(str(p.relative_to(ROOT)), p.read_text())
+        ]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
     def test_wrong_includes_are_found(self) -> None:
@@ -112,6 +148,10 @@ class LayeringTest(unittest.TestCase):
             ("kernels/cuda/filter.cu", '#include "server/base/dtype.h"'),
             ("client/cpp/client.cc", '#include "server/base/dtype.h"'),
             ("client/cpp/client.cc", '#include "stray.h"'),
+            ("client/cpp/gpucall/client.h", "#include <grpcpp/channel.h>"),
+            ("client/cpp/gpucall/client.h", '#include "gpucall/v1/compute.pb.h"'),
+            ("client/cpp/gpucall/client.h", '#include "client/cpp/wire.h"'),
+            ("server/service/handler.cc", '#include "gpucall/client.h"'),
         ]:
             with self.subTest(path=path, line=line):
                 self.assertEqual(len(violations(path, line)), 1)
@@ -125,6 +165,8 @@ class LayeringTest(unittest.TestCase):
             ("server/device/cpu_device.cc", '#include "kernels/cpu/matmul.h"'),
             ("server/service/handler.cc", "#include <grpcpp/server_builder.h>"),
             ("server/main.cc", '#include "server/service/compute_service.h"'),
+            ("client/cpp/client.cc", '#include "gpucall/client.h"'),
+            ("client/cpp/gpucall/client.h", '#include "gpucall/elementwise_ops.def"'),
             ("kernels/cuda/filter.cu", "#include <cub/block/block_reduce.cuh>"),
         ]:
             with self.subTest(path=path, line=line):
