@@ -93,7 +93,7 @@ class ElementwiseRun : public StepRun {
     return absl::OkStatus();
   }
 
-  Staging::Segment FillTable(std::byte* memory) override {
+  void FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) override {
     const size_t row_words = static_cast<size_t>(cuda::ElementwiseRowWords(kernel_));
     absl::Span<uint64_t> rest = absl::MakeSpan(words_);
     for (size_t g = 0; g < layout_.groups().size(); ++g) {
@@ -103,9 +103,9 @@ class ElementwiseRun : public StepRun {
         rest.remove_prefix(row_words);
       }
     }
-    if (row_count_ <= 1) return {};
+    if (row_count_ <= 1) return;
     table_ = memory + table_offset_;
-    return {table_offset_, words_.data(), TableBytes()};
+    upload.push_back({table_offset_, words_.data(), TableBytes()});
   }
 
   absl::Status Launch(cudaStream_t stream) override {

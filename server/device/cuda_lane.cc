@@ -106,7 +106,8 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
     } else if (std::holds_alternative<MatMulStep>(steps[s])) {
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
     } else {
-      runs.push_back(PrepareFilter(s, layout));
+      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareFilter(s, layout));
+      runs.push_back(std::move(run));
     }
   }
   return runs;
@@ -127,10 +128,7 @@ absl::Status CudaLane::Upload(absl::Span<const Execution> batch, const BatchLayo
       }
     }
   }
-  for (const auto& step : steps) {
-    const Staging::Segment table = step->FillTable(memory);
-    if (table.size_bytes > 0) segments.push_back(table);
-  }
+  for (const auto& step : steps) step->FillTables(memory, segments);
   return staging_.Upload(segments, layout.upload_bytes(), memory, stream_.get());
 }
 

@@ -20,10 +20,7 @@ class MatMulRun : public StepRun {
   MatMulRun(size_t step, const BatchLayout& layout, cuda::MatMul& matmul)
       : step_(step), layout_(layout), matmul_(matmul) {}
 
-  Staging::Segment FillTable(std::byte* memory) override {
-    memory_ = memory;
-    return {};
-  }
+  void FillTables(std::byte* memory, std::vector<Staging::Segment>&) override { memory_ = memory; }
 
   absl::Status Launch(cudaStream_t stream) override {
     for (size_t g = 0; g < layout_.groups().size(); ++g) {
