@@ -1,12 +1,16 @@
-// Tells ThreadSanitizer how gRPC orders threads. The distribution's gRPC is not built for it, so
-// its locks and atomics go unseen and everything that gRPC hands from one thread to another looks
-// like a race. The functions below stand before gRPC's own of the same name, say what is ordered,
-// and call them. tests/CMakeLists.txt links this file where ThreadSanitizer is on, with
-// suppressions that leave out the memory accesses that the libraries themselves make.
+// Tells ThreadSanitizer how gRPC orders threads. The distribution's gRPC and abseil are not built
+// for it, so their locks and atomics go unseen, and everything that gRPC hands from one thread to
+// another looks like a race. The functions below stand before the libraries' own of the same name,
+// say what is ordered, and call them. tests/CMakeLists.txt links this file where ThreadSanitizer is
+// on, with suppressions that leave out the memory accesses that the libraries themselves make.
 #include <dlfcn.h>
 #include <grpc/grpc.h>
 #include <grpc/support/sync.h>
 #include <grpcpp/support/server_callback.h>
+
+#include <cstring>
+
+#include "absl/synchronization/mutex.h"
 
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
@@ -17,10 +21,20 @@ namespace {
 // what any thread does with an event it then gets.
 char events;
 
-// The function that would have been called.
-template <typename FunctionT>
-FunctionT* Next(FunctionT*, const char* symbol) {
-  return reinterpret_cast<FunctionT*>(dlsym(RTLD_NEXT, symbol));
+// The library's function behind `Function`, which is the one in this file.
+template <auto Function>
+auto Next() {
+  static const auto next = [] {
+    auto function = Function;
+    void* address = nullptr;
+    std::memcpy(&address, &function, sizeof(address));
+    Dl_info info;
+    dladdr(address, &info);
+    address = dlsym(RTLD_NEXT, info.dli_sname);
+    std::memcpy(&function, &address, sizeof(address));
+    return function;
+  }();
+  return next;
 }
 
 // The counters of a call are ordered by inline code on our side and by library code on the other:
@@ -37,71 +51,70 @@ extern "C" {
 
 grpc_call_error grpc_call_start_batch(grpc_call* call, const grpc_op* ops, size_t count, void* tag,
                                       void* reserved) {
-  static auto* const next = Next(&grpc_call_start_batch, "grpc_call_start_batch");
   __tsan_release(&events);
-  return next(call, ops, count, tag, reserved);
+  return Next<&grpc_call_start_batch>()(call, ops, count, tag, reserved);
 }
 
 grpc_event grpc_completion_queue_next(grpc_completion_queue* queue, gpr_timespec deadline,
                                       void* reserved) {
-  static auto* const next = Next(&grpc_completion_queue_next, "grpc_completion_queue_next");
   __tsan_release(&events);
-  const grpc_event event = next(queue, deadline, reserved);
+  const grpc_event event = Next<&grpc_completion_queue_next>()(queue, deadline, reserved);
   __tsan_acquire(&events);
   return event;
 }
 
 grpc_event grpc_completion_queue_pluck(grpc_completion_queue* queue, void* tag,
                                        gpr_timespec deadline, void* reserved) {
-  static auto* const next = Next(&grpc_completion_queue_pluck, "grpc_completion_queue_pluck");
-  const grpc_event event = next(queue, tag, deadline, reserved);
+  const grpc_event event = Next<&grpc_completion_queue_pluck>()(queue, tag, deadline, reserved);
   __tsan_acquire(&events);
   return event;
 }
 
 void gpr_mu_lock(gpr_mu* mutex) {
-  static auto* const next = Next(&gpr_mu_lock, "gpr_mu_lock");
-  next(mutex);
+  Next<&gpr_mu_lock>()(mutex);
   __tsan_acquire(mutex);
 }
 
 int gpr_mu_trylock(gpr_mu* mutex) {
-  static auto* const next = Next(&gpr_mu_trylock, "gpr_mu_trylock");
-  const int locked = next(mutex);
+  const int locked = Next<&gpr_mu_trylock>()(mutex);
   if (locked != 0) __tsan_acquire(mutex);
   return locked;
 }
 
 void gpr_mu_unlock(gpr_mu* mutex) {
-  static auto* const next = Next(&gpr_mu_unlock, "gpr_mu_unlock");
   __tsan_release(mutex);
-  next(mutex);
+  Next<&gpr_mu_unlock>()(mutex);
 }
 
 int gpr_cv_wait(gpr_cv* condition, gpr_mu* mutex, gpr_timespec deadline) {
-  static auto* const next = Next(&gpr_cv_wait, "gpr_cv_wait");
   __tsan_release(mutex);
-  const int result = next(condition, mutex, deadline);
+  const int result = Next<&gpr_cv_wait>()(condition, mutex, deadline);
   __tsan_acquire(mutex);
   return result;
 }
 
 }  // extern "C"
 
+void absl::Mutex::Lock() {
+  (this->*Next<&absl::Mutex::Lock>())();
+  __tsan_acquire(this);
+}
+
+void absl::Mutex::Unlock() {
+  __tsan_release(this);
+  (this->*Next<&absl::Mutex::Unlock>())();
+}
+
 namespace grpc::internal {
 
 void ServerCallbackCall::ScheduleOnDone(bool inline_ondone) {
-  static const auto next = reinterpret_cast<void (*)(ServerCallbackCall*, bool)>(
-      dlsym(RTLD_NEXT, "_ZN4grpc8internal18ServerCallbackCall14ScheduleOnDoneEb"));
   AcquireCounters(this);
-  next(this, inline_ondone);
+  (this->*Next<&ServerCallbackCall::ScheduleOnDone>())(inline_ondone);
 }
 
 void ServerCallbackCall::CallOnCancel(ServerReactor* reactor) {
-  static const auto next = reinterpret_cast<void (*)(ServerCallbackCall*, ServerReactor*)>(dlsym(
-      RTLD_NEXT, "_ZN4grpc8internal18ServerCallbackCall12CallOnCancelEPNS0_13ServerReactorE"));
   AcquireCounters(this);
-  next(this, reactor);
+  (this->*Next<&ServerCallbackCall::CallOnCancel>())(reactor);
 }
 
 }  // namespace grpc::internal
