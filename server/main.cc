@@ -20,6 +20,7 @@
 #include "server/device/device_choice.h"
 #include "server/scheduler/batch_scheduler.h"
 #include "server/service/config.h"
+#include "server/service/process_tuning.h"
 #include "server/service/rpc_server.h"
 
 ABSL_FLAG(std::string, config, "", "ServerConfig file (protobuf text format); flags override it");
@@ -150,6 +151,7 @@ int Main() {
 }  // namespace gpucall
 
 int main(int argc, char** argv) {
+  gpucall::TuneProcess();
   absl::SetProgramUsageMessage("Serves array operations over gRPC, on a GPU or on the CPU.");
   absl::FlagsUsageConfig usage;
   usage.version_string = [] { return absl::StrCat("gpucall ", GPUCALL_VERSION, "\n"); };

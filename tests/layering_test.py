@@ -46,7 +46,8 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "kernels/cpu": {"kernels", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
-    "client": {"proto", "grpc", "absl"},
+    "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
+    "client/api": {"absl", "elementwise_ops.def"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -56,11 +57,12 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"kernels/elementwise_ops\.def$", "elementwise_ops.def"),
+    (r"(kernels|gpucall)/elementwise_ops\.def$", "elementwise_ops.def"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),
     (r"gpucall/v1/", "proto"),
+    (r"gpucall/[a-z_]+\.h$", "client/api"),
     (r"(grpcpp|grpc|google/protobuf)/", "grpc"),
     (r"absl/", "absl"),
     (r"spdlog/", "spdlog"),
@@ -91,7 +93,8 @@ def part_of_file(path: str) -> str:
     ):
         return "device/cuda_*"
     folder = path.rsplit("/", 1)[0]
-    return {"client/cpp": "client"}.get(folder, folder.removeprefix("server/"))
+    clients = {"client/cpp": "client", "client/cpp/gpucall": "client/api"}
+    return clients.get(folder, folder.removeprefix("server/"))
 
 
 def violations(path: str, text: str) -> list[str]:
@@ -145,6 +148,10 @@ class LayeringTest(unittest.TestCase):
             ("kernels/cuda/filter.cu", '#include "server/base/dtype.h"'),
             ("client/cpp/client.cc", '#include "server/base/dtype.h"'),
             ("client/cpp/client.cc", '#include "stray.h"'),
+            ("client/cpp/gpucall/client.h", "#include <grpcpp/channel.h>"),
+            ("client/cpp/gpucall/client.h", '#include "gpucall/v1/compute.pb.h"'),
+            ("client/cpp/gpucall/client.h", '#include "client/cpp/wire.h"'),
+            ("server/service/handler.cc", '#include "gpucall/client.h"'),
         ]:
             with self.subTest(path=path, line=line):
                 self.assertEqual(len(violations(path, line)), 1)
@@ -158,6 +165,8 @@ class LayeringTest(unittest.TestCase):
             ("server/device/cpu_device.cc", '#include "kernels/cpu/matmul.h"'),
             ("server/service/handler.cc", "#include <grpcpp/server_builder.h>"),
             ("server/main.cc", '#include "server/service/compute_service.h"'),
+            ("client/cpp/client.cc", '#include "gpucall/client.h"'),
+            ("client/cpp/gpucall/client.h", '#include "gpucall/elementwise_ops.def"'),
             ("kernels/cuda/filter.cu", "#include <cub/block/block_reduce.cuh>"),
         ]:
             with self.subTest(path=path, line=line):

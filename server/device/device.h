@@ -22,7 +22,7 @@ struct DeviceInfo {
   std::string name;  // "NVIDIA H200"
   int64_t memory_bytes = 0;
   int default_lanes = 1;
-  std::string compute_capability;  // "9.0"; empty for a CPU
+  std::string compute_capability = "";  // "9.0"; empty for a CPU
 };
 
 // One task's part of a batch.

@@ -69,10 +69,11 @@ absl::Status ProbeHealth(const std::string& target, std::chrono::seconds timeout
   grpc::GenericStub stub(
       grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext context;
+  const grpc::Slice empty;  // an empty HealthCheckRequest: the server as a whole
   context.set_deadline(std::chrono::system_clock::now() + timeout);
   grpc::CompletionQueue queue;
-  const auto call =
-      stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", grpc::ByteBuffer(), &queue);
+  const auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check",
+                                          grpc::ByteBuffer(&empty, 1), &queue);
   call->StartCall();
   grpc::ByteBuffer reply;
   grpc::Status status;

@@ -1,0 +1,37 @@
+#include "client/cpp/channel.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+
+namespace gpucall::inline client {
+
+bool IsThisHost(absl::string_view target) {
+  if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
+  for (absl::string_view scheme : {"dns:", "ipv4:", "ipv6:"}) absl::ConsumePrefix(&target, scheme);
+  target.remove_prefix(target.rfind('/') + 1);  // npos + 1 is 0; "//authority/" comes before names
+  return target == "localhost" || absl::StartsWith(target, "localhost:") ||
+         absl::StartsWith(target, "127.") || absl::StartsWith(target, "[::1]");
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
+                                           const ConnectOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<int64_t>(options.max_reply_bytes, std::numeric_limits<int>::max())));
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  if (IsThisHost(target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+}
+
+absl::Status ToAbsl(const grpc::Status& status) {
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+}  // namespace gpucall::inline client

@@ -1,0 +1,28 @@
+// The gRPC channel of a Client.
+#ifndef GPUCALL_CLIENT_CPP_CHANNEL_H_
+#define GPUCALL_CLIENT_CPP_CHANNEL_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/support/status.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gpucall/client.h"
+
+namespace gpucall::inline client {
+
+// True where the target names this host: a Unix socket, localhost or a loopback address.
+bool IsThisHost(absl::string_view target);
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
+                                           const ConnectOptions& options);
+
+// Code and message as they came.
+absl::Status ToAbsl(const grpc::Status& status);
+
+}  // namespace gpucall::inline client
+
+#endif  // GPUCALL_CLIENT_CPP_CHANNEL_H_

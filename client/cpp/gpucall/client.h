@@ -1,0 +1,142 @@
+// Calling a gpucall server.
+//
+//   absl::StatusOr<gpucall::Client> client = gpucall::Connect("localhost:7625");
+//   absl::StatusOr<gpucall::Tensor> sum = client->Add(a, b);
+//   absl::StatusOr<gpucall::Tensor> blurred = client->Gaussian(image, {.sigma = 2});
+//
+// Every call fails with the code and message of the server (docs/api.md), or with UNAVAILABLE (no
+// connection), DEADLINE_EXCEEDED, CANCELLED, or INTERNAL (the reply makes no sense). Nothing is
+// retried. After fork() a child must not use a Client of its parent.
+#ifndef GPUCALL_CLIENT_H_
+#define GPUCALL_CLIENT_H_
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gpucall/operations.h"
+#include "gpucall/program.h"
+#include "gpucall/request.h"
+#include "gpucall/server_info.h"
+#include "gpucall/tensor.h"
+
+namespace gpucall::inline client {
+
+struct ConnectOptions {
+  int64_t max_reply_bytes = 256 << 20;  // larger replies fail with RESOURCE_EXHAUSTED
+  // Waited for the connection; zero: Connect returns at once and the first call connects.
+  absl::Duration connect_deadline = absl::ZeroDuration();
+};
+
+// What a call cost. Times are of the whole batch that it ran in.
+struct Receipt {
+  absl::Duration queue;     // from acceptance to the start of its batch
+  absl::Duration copy_in;   // host to device
+  absl::Duration compute;   // kernels
+  absl::Duration copy_out;  // device to host
+  uint32_t batch_size = 0;  // calls that ran together, this one included
+  std::string device;       // "cpu", "cuda:0"
+};
+
+struct CallOptions {
+  // From now, carried to the server, which does not start work that is late.
+  absl::Duration deadline = absl::InfiniteDuration();
+  // A request to stop cancels the call: std::stop_source::request_stop() of any thread.
+  std::stop_token stop = {};
+  // Set when the call succeeds. Must live until then.
+  Receipt* receipt = nullptr;
+};
+
+// Thread-safe and cheap to copy: copies share one channel, and channels to one target share one
+// connection. Calls that have started outlive the Client.
+class Client {
+ public:
+  using Reply = absl::StatusOr<std::vector<Tensor>>;
+  using Callback = absl::AnyInvocable<void(Reply)>;
+
+  // One operation each. These block.
+  absl::StatusOr<Tensor> Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs,
+                                     const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> MatMul(const TensorRef& a, const TensorRef& b,
+                                const MatMulOptions& matmul = {},
+                                const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Gaussian(const TensorRef& image, const GaussianOptions& filter = {},
+                                  const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Box(const TensorRef& image, const BoxOptions& filter = {},
+                             const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Sobel(const TensorRef& image, const SobelOptions& filter = {},
+                               const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Laplacian(const TensorRef& image, const LaplacianOptions& filter = {},
+                                   const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Median(const TensorRef& image, const MedianOptions& filter = {},
+                                const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Correlate(const TensorRef& image, const TensorRef& kernel,
+                                   const CorrelateOptions& filter = {},
+                                   const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Convolve(const TensorRef& image, const TensorRef& kernel,
+                                  const ConvolveOptions& filter = {},
+                                  const CallOptions& options = {}) const;
+
+  // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
+#define GPUCALL_ARITY_1(Function)                                                              \
+  absl::StatusOr<Tensor> Function(const TensorRef& x, const CallOptions& options = {}) const { \
+    return Elementwise(ElementwiseOp::k##Function, {x}, options);                              \
+  }
+#define GPUCALL_ARITY_2(Function)                                          \
+  absl::StatusOr<Tensor> Function(const TensorRef& a, const TensorRef& b,  \
+                                  const CallOptions& options = {}) const { \
+    return Elementwise(ElementwiseOp::k##Function, {a, b}, options);       \
+  }
+#define GPUCALL_ARITY_3(Function)                                                             \
+  absl::StatusOr<Tensor> Function(const TensorRef& a, const TensorRef& b, const TensorRef& c, \
+                                  const CallOptions& options = {}) const {                    \
+    return Elementwise(ElementwiseOp::k##Function, {a, b, c}, options);                       \
+  }
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
+  GPUCALL_ARITY_##arity(Function)
+#include "gpucall/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+#undef GPUCALL_ARITY_1
+#undef GPUCALL_ARITY_2
+#undef GPUCALL_ARITY_3
+
+  // The Program's outputs, in order. Blocks.
+  Reply Run(const Program& program, absl::Span<const TensorRef> inputs,
+            const CallOptions& options = {}) const;
+
+  // Any call. A verb gives one Tensor. Blocks.
+  Reply Call(const Request& request, const CallOptions& options = {}) const;
+  // Returns at once. `callback` runs exactly once, on a thread of gRPC: it must not block.
+  void Start(const Request& request, Callback callback, const CallOptions& options = {}) const;
+  // The same as a future.
+  std::future<Reply> Future(const Request& request, const CallOptions& options = {}) const;
+
+  // What the server is, and every operation that it offers. These block.
+  absl::StatusOr<ServerInfo> Info(const CallOptions& options = {}) const;
+  absl::StatusOr<std::vector<CatalogueEntry>> Catalogue(const CallOptions& options = {}) const;
+
+ private:
+  friend absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options);
+  struct Connection;
+  struct PendingCall;
+  explicit Client(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  std::shared_ptr<Connection> connection_;
+};
+
+// `target` is "host:port", "unix:/path", or another gRPC name. An HTTP proxy of the environment is
+// not used for this host. INVALID_ARGUMENT: an empty target. UNAVAILABLE: not connected within
+// connect_deadline.
+absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options = {});
+
+}  // namespace gpucall::inline client
+
+#endif  // GPUCALL_CLIENT_H_

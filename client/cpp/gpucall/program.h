@@ -1,0 +1,86 @@
+// Several operations in one round trip.
+#ifndef GPUCALL_PROGRAM_H_
+#define GPUCALL_PROGRAM_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gpucall/operations.h"
+
+namespace gpucall::inline client {
+
+// Operations in the order they run. Results stay on the server's device but for the outputs, and
+// elementwise operations that follow each other run as one pass over memory. Not thread-safe while
+// it is built. Nothing is checked here: the server answers INVALID_ARGUMENT, naming the operation.
+//
+//   Program program(3);  // three inputs
+//   auto product = program.MatMul(program.input(0), program.input(1));
+//   program.Output(program.Relu(program.Add(product, program.input(2))));
+//   client.Run(program, {x, weights, bias});
+class Program {
+ public:
+  // An input or the result of an operation, of the Program that made it.
+  struct Value {
+    uint32_t number;
+  };
+  struct Operation {
+    std::variant<ElementwiseOp, MatMulOptions, FilterOptions> attributes;
+    std::vector<uint32_t> inputs;
+  };
+
+  explicit Program(uint32_t input_count) : input_count_(input_count) {}
+
+  Value input(uint32_t index) const { return {index}; }
+  Value Elementwise(ElementwiseOp op, absl::Span<const Value> inputs) { return Append(op, inputs); }
+  Value MatMul(Value a, Value b, const MatMulOptions& options = {}) {
+    return Append(options, {a, b});
+  }
+  Value Filter(Value image, const FilterOptions& filter) { return Append(filter, {image}); }
+  // Correlate and Convolve.
+  Value Filter(Value image, Value kernel, const FilterOptions& filter) {
+    return Append(filter, {image, kernel});
+  }
+
+  // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
+#define GPUCALL_ARITY_1(Function) \
+  Value Function(Value x) { return Append(ElementwiseOp::k##Function, {x}); }
+#define GPUCALL_ARITY_2(Function) \
+  Value Function(Value a, Value b) { return Append(ElementwiseOp::k##Function, {a, b}); }
+#define GPUCALL_ARITY_3(Function)                         \
+  Value Function(Value a, Value b, Value c) {             \
+    return Append(ElementwiseOp::k##Function, {a, b, c}); \
+  }
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
+  GPUCALL_ARITY_##arity(Function)
+#include "gpucall/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+#undef GPUCALL_ARITY_1
+#undef GPUCALL_ARITY_2
+#undef GPUCALL_ARITY_3
+
+  // Sends `value` back, after the outputs named before it. Without any, the last operation's
+  // result.
+  void Output(Value value) { outputs_.push_back(value.number); }
+
+  uint32_t input_count() const { return input_count_; }
+  absl::Span<const Operation> operations() const { return operations_; }
+  absl::Span<const uint32_t> outputs() const { return outputs_; }
+
+ private:
+  template <typename Attributes>
+  Value Append(const Attributes& attributes, absl::Span<const Value> inputs) {
+    Operation& operation = operations_.emplace_back(Operation{attributes, {}});
+    for (Value value : inputs) operation.inputs.push_back(value.number);
+    return {input_count_ + static_cast<uint32_t>(operations_.size()) - 1};
+  }
+
+  uint32_t input_count_;
+  std::vector<Operation> operations_;
+  std::vector<uint32_t> outputs_;
+};
+
+}  // namespace gpucall::inline client
+
+#endif  // GPUCALL_PROGRAM_H_

@@ -1,0 +1,36 @@
+// A call ready to be sent, once or many times.
+#ifndef GPUCALL_REQUEST_H_
+#define GPUCALL_REQUEST_H_
+
+#include <memory>
+
+#include "absl/types/span.h"
+#include "gpucall/operations.h"
+#include "gpucall/program.h"
+#include "gpucall/tensor.h"
+
+namespace gpucall::inline client {
+
+// Immutable and cheap to copy; threads share it freely. Holds the encoded message: building one
+// copies the inputs' bytes, sending one copies nothing.
+class Request {
+ public:
+  static Request Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
+  static Request MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options = {});
+  static Request Filter(const TensorRef& image, const FilterOptions& filter);
+  // Correlate and Convolve.
+  static Request Filter(const TensorRef& image, const TensorRef& kernel,
+                        const FilterOptions& filter);
+  static Request Run(const Program& program, absl::Span<const TensorRef> inputs);
+
+ private:
+  friend class Client;
+  struct Encoded;
+  explicit Request(std::shared_ptr<const Encoded> encoded) : encoded_(std::move(encoded)) {}
+
+  std::shared_ptr<const Encoded> encoded_;
+};
+
+}  // namespace gpucall::inline client
+
+#endif  // GPUCALL_REQUEST_H_

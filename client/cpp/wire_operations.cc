@@ -1,0 +1,118 @@
+// Operations and Programs to messages.
+#include <array>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/wire.h"
+
+namespace gpucall::inline client {
+namespace {
+
+// By name, since the order of elementwise_ops.def is nobody's contract.
+v1::ElementwiseOp Number(absl::string_view name) {
+  v1::ElementwiseOp number = v1::ELEMENTWISE_OP_UNSPECIFIED;
+  v1::ElementwiseOp_Parse(absl::StrCat("ELEMENTWISE_OP_", absl::AsciiStrToUpper(name)), &number);
+  return number;
+}
+
+v1::BorderMode ToWire(BorderMode mode) {
+  switch (mode) {
+    case BorderMode::kNearest:
+      return v1::BORDER_MODE_NEAREST;
+    case BorderMode::kReflect:
+      return v1::BORDER_MODE_REFLECT;
+    case BorderMode::kMirror:
+      return v1::BORDER_MODE_MIRROR;
+    case BorderMode::kWrap:
+      return v1::BORDER_MODE_WRAP;
+    case BorderMode::kConstant:
+      return v1::BORDER_MODE_CONSTANT;
+  }
+  return v1::BORDER_MODE_UNSPECIFIED;
+}
+
+template <typename T, typename Field>
+void Set(const PerAxis<T>& value, Field* field) {
+  field->Add(value.rows);
+  field->Add(value.columns);
+}
+
+void SetKind(const GaussianOptions& options, v1::Filter& filter) {
+  v1::Gaussian& gaussian = *filter.mutable_gaussian();
+  Set(options.sigma, gaussian.mutable_sigma());
+  gaussian.set_truncate(options.truncate);
+}
+void SetKind(const BoxOptions& options, v1::Filter& filter) {
+  Set(options.size, filter.mutable_box()->mutable_size());
+  Set(options.origin, filter.mutable_box()->mutable_origin());
+}
+void SetKind(const SobelOptions& options, v1::Filter& filter) {
+  filter.mutable_sobel()->set_axis(options.axis);
+}
+void SetKind(const LaplacianOptions&, v1::Filter& filter) { filter.mutable_laplacian(); }
+void SetKind(const MedianOptions& options, v1::Filter& filter) {
+  Set(options.size, filter.mutable_median()->mutable_size());
+  Set(options.origin, filter.mutable_median()->mutable_origin());
+}
+void SetKind(const CorrelateOptions& options, v1::Filter& filter) {
+  Set(options.origin, filter.mutable_correlate()->mutable_origin());
+}
+void SetKind(const ConvolveOptions& options, v1::Filter& filter) {
+  Set(options.origin, filter.mutable_convolve()->mutable_origin());
+}
+
+struct SetAttributes {
+  v1::Operation& operation;
+  void operator()(ElementwiseOp op) const { operation.set_elementwise(client::ToWire(op)); }
+  void operator()(const MatMulOptions& options) const {
+    *operation.mutable_matmul() = client::ToWire(options);
+  }
+  void operator()(const FilterOptions& options) const {
+    *operation.mutable_filter() = client::ToWire(options);
+  }
+};
+
+}  // namespace
+
+v1::ElementwiseOp ToWire(ElementwiseOp op) {
+  static const std::array numbers = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) Number(#name),
+#include "gpucall/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+  };
+  return numbers[static_cast<size_t>(op)];
+}
+
+v1::MatMul ToWire(const MatMulOptions& options) {
+  v1::MatMul matmul;
+  matmul.set_transpose_a(options.transpose_a);
+  matmul.set_transpose_b(options.transpose_b);
+  return matmul;
+}
+
+v1::Filter ToWire(const FilterOptions& options) {
+  v1::Filter filter;
+  std::visit(
+      [&filter](const auto& kind) {
+        SetKind(kind, filter);
+        filter.mutable_border()->set_mode(ToWire(kind.border.mode));
+        filter.mutable_border()->set_cval(kind.border.cval);
+        filter.set_output_dtype(static_cast<v1::DType>(kind.output_dtype));
+      },
+      options);
+  return filter;
+}
+
+v1::Program ToWire(const Program& program) {
+  v1::Program message;
+  for (const Program::Operation& from : program.operations()) {
+    v1::Operation& operation = *message.add_operations();
+    std::visit(SetAttributes{operation}, from.attributes);
+    operation.mutable_inputs()->Add(from.inputs.begin(), from.inputs.end());
+  }
+  message.mutable_outputs()->Add(program.outputs().begin(), program.outputs().end());
+  return message;
+}
+
+}  // namespace gpucall::inline client

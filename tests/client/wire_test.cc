@@ -1,0 +1,205 @@
+#include "client/cpp/wire.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "client/cpp/channel.h"
+#include "gpucall/v1/compute.grpc.pb.h"
+#include "tests/client/proto_matcher.h"
+
+namespace gpucall {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename Message>
+Message Parse(grpc::ByteBuffer bytes) {
+  Message message;
+  EXPECT_TRUE(grpc::SerializationTraits<Message>::Deserialize(&bytes, &message).ok());
+  return message;
+}
+grpc::ByteBuffer BytesOf(const std::string& text) {
+  const grpc::Slice slice(text);
+  return grpc::ByteBuffer(&slice, 1);
+}
+absl::Status DecodeStatus(const v1::RunReply& reply) {
+  return DecodeReply(BytesOf(reply.SerializeAsString()), nullptr).status();
+}
+
+TEST(Wire, ElementwiseOperationsHaveTheirOwnNumbers) {
+  EXPECT_EQ(ToWire(ElementwiseOp::kAdd), v1::ELEMENTWISE_OP_ADD);
+  EXPECT_EQ(ToWire(ElementwiseOp::kMultiplyAdd), v1::ELEMENTWISE_OP_MULTIPLY_ADD);
+  std::set<int> numbers;
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
+  numbers.insert(ToWire(ElementwiseOp::k##Function));
+#include "gpucall/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+  std::set<int> expected;
+  for (int i = 0; i < v1::ElementwiseOp_descriptor()->value_count(); ++i) {
+    expected.insert(v1::ElementwiseOp_descriptor()->value(i)->number());
+  }
+  expected.erase(v1::ELEMENTWISE_OP_UNSPECIFIED);
+  EXPECT_EQ(numbers, expected);
+}
+
+TEST(Wire, DTypeNumbersAreTheWires) {
+  ASSERT_EQ(v1::DType_descriptor()->value_count(), kDTypeCount);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    EXPECT_EQ(v1::DType_Name(static_cast<v1::DType>(i)),
+              "DTYPE_" + absl::AsciiStrToUpper(DTypeName(static_cast<DType>(i))));
+  }
+}
+
+TEST(Wire, Filters) {
+  EXPECT_TRUE(
+      EqualsText(ToWire(GaussianOptions{.sigma = {1, 3}, .border = {.mode = BorderMode::kMirror}}),
+                 "gaussian { sigma: 1 sigma: 3 truncate: 4 } "
+                 "border { mode: BORDER_MODE_MIRROR }"));
+  EXPECT_TRUE(EqualsText(ToWire(BoxOptions{.size = {3, 5},
+                                           .origin = {0, -1},
+                                           .border = {.mode = BorderMode::kConstant, .cval = 7},
+                                           .output_dtype = DType::kFloat32}),
+                         "box { size: 3 size: 5 origin: 0 origin: -1 } "
+                         "border { mode: BORDER_MODE_CONSTANT cval: 7 } "
+                         "output_dtype: DTYPE_FLOAT32"));
+  EXPECT_TRUE(EqualsText(ToWire(SobelOptions{.axis = 0, .border = {.mode = BorderMode::kWrap}}),
+                         "sobel { axis: 0 } border { mode: BORDER_MODE_WRAP }"));
+  EXPECT_TRUE(EqualsText(ToWire(LaplacianOptions{.border = {.mode = BorderMode::kNearest}}),
+                         "laplacian {} border { mode: BORDER_MODE_NEAREST }"));
+  EXPECT_TRUE(EqualsText(ToWire(MedianOptions{.size = 5}),
+                         "median { size: 5 size: 5 origin: 0 origin: 0 } "
+                         "border { mode: BORDER_MODE_REFLECT }"));
+  EXPECT_TRUE(EqualsText(ToWire(CorrelateOptions{.origin = {1, 2}}),
+                         "correlate { origin: 1 origin: 2 } border { mode: BORDER_MODE_REFLECT }"));
+  EXPECT_TRUE(EqualsText(ToWire(ConvolveOptions{.origin = 1}),
+                         "convolve { origin: 1 origin: 1 } border { mode: BORDER_MODE_REFLECT }"));
+}
+
+TEST(Wire, ProgramNumbersValuesInOrder) {
+  Program program(3);
+  const Program::Value product =
+      program.MatMul(program.input(0), program.input(1), {.transpose_b = true});
+  const Program::Value sum = program.Add(product, program.input(2));
+  const Program::Value relu = program.Relu(sum);
+  const Program::Value chosen = program.Where(relu, sum, product);
+  const Program::Value blurred = program.Filter(chosen, BoxOptions{});
+  program.Output(program.Filter(blurred, program.input(1), CorrelateOptions{}));
+  program.Output(sum);
+  EXPECT_TRUE(EqualsText(ToWire(program), R"(
+    operations { matmul { transpose_b: true } inputs: 0 inputs: 1 }
+    operations { elementwise: ELEMENTWISE_OP_ADD inputs: 3 inputs: 2 }
+    operations { elementwise: ELEMENTWISE_OP_RELU inputs: 4 }
+    operations { elementwise: ELEMENTWISE_OP_WHERE inputs: 5 inputs: 4 inputs: 3 }
+    operations {
+      filter { box { size: [3, 3] origin: [0, 0] } border { mode: BORDER_MODE_REFLECT } }
+      inputs: 6
+    }
+    operations {
+      filter { correlate { origin: [0, 0] } border { mode: BORDER_MODE_REFLECT } }
+      inputs: 7 inputs: 1
+    }
+    outputs: 8 outputs: 4)"));
+}
+
+// Sizes around those where lengths take another byte, and where the writer's buffer ends.
+TEST(Wire, EncodeWritesTensorsOfEverySize) {
+  for (int size : {0, 1, 15, 16, 17, 113, 127, 128, 16383, 16384, 3 << 20}) {
+    std::string bytes(size, '\0');
+    for (int i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 256);
+    const TensorRef tensor(DType::kUint8, {size}, bytes);
+    const TensorRef empty(DType::kFloat64, {0, 4}, "");
+    v1::ElementwiseRequest rest;
+    rest.set_op(v1::ELEMENTWISE_OP_ADD);
+    const absl::StatusOr<grpc::ByteBuffer> encoded =
+        Encode(rest, {{v1::ElementwiseRequest::kInputsFieldNumber, &tensor},
+                      {v1::ElementwiseRequest::kInputsFieldNumber, &empty}});
+    ASSERT_TRUE(encoded.ok()) << encoded.status();
+    const auto request = Parse<v1::ElementwiseRequest>(*encoded);
+    ASSERT_EQ(request.inputs_size(), 2) << size;
+    EXPECT_EQ(request.op(), v1::ELEMENTWISE_OP_ADD);
+    EXPECT_EQ(request.inputs(0).dtype(), v1::DTYPE_UINT8);
+    EXPECT_THAT(request.inputs(0).shape(), ElementsAre(size));
+    EXPECT_TRUE(request.inputs(0).data() == bytes) << size;
+    EXPECT_TRUE(EqualsText(request.inputs(1), "dtype: DTYPE_FLOAT64 shape: [0, 4] data: ''"));
+    EXPECT_TRUE(request.inputs(1).has_data());
+  }
+}
+
+TEST(Wire, EncodeRefusesWhatNoMessageHolds) {
+  // Never read: the size alone decides.
+  const TensorRef huge(DType::kUint8, {1},
+                       absl::string_view(reinterpret_cast<const char*>(16), size_t{1} << 31));
+  const absl::Status status = Encode(v1::RunRequest(), {{2, &huge}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("2147483"));
+}
+
+TEST(Wire, WithReceiptKeepsTheRequest) {
+  const TensorRef tensor(DType::kUint8, {2}, "ab");
+  v1::MatMulRequest rest;
+  rest.mutable_attributes()->set_transpose_a(true);
+  const grpc::ByteBuffer request = *Encode(rest, {{1, &tensor}});
+  EXPECT_FALSE(Parse<v1::MatMulRequest>(request).options().want_receipt());
+  EXPECT_TRUE(EqualsText(Parse<v1::MatMulRequest>(WithReceipt(request)),
+                         "a { dtype: DTYPE_UINT8 shape: 2 data: 'ab' } "
+                         "attributes { transpose_a: true } options { want_receipt: true }"));
+}
+
+TEST(Wire, DecodeTakesRepliesOfVerbsAndPrograms) {
+  v1::ComputeReply verb;
+  verb.mutable_output()->set_dtype(v1::DTYPE_FLOAT32);
+  verb.mutable_output()->add_shape(1);
+  verb.mutable_output()->set_data("abcd");
+  verb.mutable_receipt()->set_queue_ns(1500);
+  verb.mutable_receipt()->set_batch_size(7);
+  verb.mutable_receipt()->set_device("cuda:0");
+  Receipt receipt;
+  const Client::Reply outputs = DecodeReply(BytesOf(verb.SerializeAsString()), &receipt);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  ASSERT_EQ(outputs->size(), 1u);
+  EXPECT_EQ(outputs->front().bytes(), "abcd");
+  EXPECT_EQ(receipt.queue, absl::Nanoseconds(1500));
+  EXPECT_EQ(receipt.batch_size, 7u);
+  EXPECT_EQ(receipt.device, "cuda:0");
+
+  v1::RunReply program;
+  *program.add_outputs() = verb.output();
+  *program.add_outputs() = verb.output();
+  EXPECT_EQ(DecodeReply(BytesOf(program.SerializeAsString()), nullptr)->size(), 2u);
+}
+
+TEST(Wire, DecodeRefusesRepliesThatMakeNoSense) {
+  EXPECT_EQ(DecodeReply(BytesOf("\x0a\xff"), nullptr).status().code(), absl::StatusCode::kInternal);
+  v1::RunReply reply;
+  v1::Tensor& output = *reply.add_outputs();
+  output.set_dtype(static_cast<v1::DType>(99));
+  EXPECT_EQ(DecodeStatus(reply).code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(DecodeStatus(reply).message(), HasSubstr("99"));
+  output.set_dtype(v1::DTYPE_FLOAT32);
+  output.add_shape(2);
+  output.set_data("1234567");
+  EXPECT_EQ(DecodeStatus(reply).code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(DecodeStatus(reply).message(), HasSubstr("needs 8 bytes of elements, got 7"));
+}
+
+TEST(Channel, KnowsThisHost) {
+  for (const char* target :
+       {"localhost", "localhost:7625", "127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "unix:/tmp/s",
+        "unix:///tmp/s", "dns:///localhost:1", "dns:localhost:1", "ipv4:127.0.0.1:1",
+        "ipv6:[::1]:1", "dns://8.8.8.8/localhost:1"}) {
+    EXPECT_TRUE(IsThisHost(target)) << target;
+  }
+  for (const char* target : {"gpu.example:7625", "localhost.example:1", "10.127.0.1:1",
+                             "dns:///gpu:1", "ipv4:10.0.0.1:1", "[::12]:1", "unixserver:1"}) {
+    EXPECT_FALSE(IsThisHost(target)) << target;
+  }
+}
+
+}  // namespace
+}  // namespace gpucall
