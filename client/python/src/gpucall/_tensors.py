@@ -68,8 +68,17 @@ def as_array(value: npt.ArrayLike) -> Array:
             f"masked array of dtype {value.dtype}: fill or drop the mask first"
         )
     array = np.asarray(value)
+    if array.dtype == np.float64 and isinstance(value, (list, tuple)):
+        array = _exact(array, value)
     dtype_number(array.dtype)
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def _exact(array: Array, value: npt.ArrayLike) -> Array:
+    """NumPy makes floats of a list of integers past 2**63; uint64, or OverflowError."""
+    elements = np.asarray(value, object)
+    integers = all(isinstance(element, int) for element in elements.flat)
+    return np.asarray(value, np.uint64) if integers and array.size else array
 
 
 def as_arrays(
