@@ -35,7 +35,8 @@ class BroadcastReader {
 
   const std::byte* data_;
   size_t element_size_;
-  absl::InlinedVector<Dimension, kMaxRank> dimensions_;  // innermost first, merged where they can be
+  absl::InlinedVector<Dimension, kMaxRank>
+      dimensions_;  // innermost first, merged where they can be
 };
 
 }  // namespace gpucall

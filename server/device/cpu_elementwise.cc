@@ -45,8 +45,8 @@ class BlockProgram {
   struct Register {
     uint16_t place;
     DType dtype;
-    int last_use = -1;                      // the instruction
-    bool constant = false;                  // the same in all blocks
+    int last_use = -1;                       // the instruction
+    bool constant = false;                   // the same in all blocks
     std::array<int16_t, kDTypes> converted;  // places, -1: none yet
   };
 
@@ -221,8 +221,7 @@ absl::Status BlockProgram::Fault(const Action& action, int64_t start, size_t ind
       absl::StrCat("power: integer exponents must not be negative, got ", exponent));
 }
 
-absl::Status BlockProgram::RunBlock(absl::Span<const Action> actions, int64_t start,
-                                    size_t count) {
+absl::Status BlockProgram::RunBlock(absl::Span<const Action> actions, int64_t start, size_t count) {
   for (const Action& action : actions) {
     std::byte* result = At(action.result, start);
     switch (action.kind) {

@@ -13,7 +13,9 @@ namespace {
 constexpr size_t kSmallestBlock = 64 << 10;
 constexpr size_t kHugePage = 2 << 20;
 
-size_t RoundUp(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+size_t RoundUp(size_t value, size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
@@ -46,9 +48,14 @@ absl::StatusOr<std::byte*> CpuMemory::Allocate(size_t size_bytes) {
   return result;
 }
 
-void CpuMemory::Reset() {
+size_t CpuMemory::held_bytes() const {
   size_t held = 0;
   for (const Block& block : blocks_) held += block.size_bytes;
+  return held;
+}
+
+void CpuMemory::Reset() {
+  const size_t held = held_bytes();
   recent_needed_ = std::max(recent_needed_, needed_);
   bool shrink = false;
   if (++batches_ == kBatchesKept) {

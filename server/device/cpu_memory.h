@@ -35,6 +35,9 @@ class CpuMemory {
 
   static constexpr int kBatchesKept = 64;
 
+  // What is held from the system.
+  size_t held_bytes() const;
+
  private:
   struct Free {
     void operator()(std::byte* data) const { std::free(data); }

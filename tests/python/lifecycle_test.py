@@ -118,7 +118,7 @@ def test_health_watch_sees_the_drain(service: str, start_server: StartServer) ->
     server.terminate()
     assert next(watch).status == NOT_SERVING
     assert finish(slow).error is None
-    assert server.stop() == 0
+    assert server.process.wait(timeout=60) == 0
 
 
 def test_drain_under_load(start_server: StartServer) -> None:
