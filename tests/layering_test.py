@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         *("proto", "grpc", "absl", "spdlog"),
     },
     "kernels": set(),
-    "kernels/cpu": {"kernels", "blas"},
+    "kernels/cpu": {"kernels", "elementwise_ops.def", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
     "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
     "client/api": {"absl", "elementwise_ops.def"},
