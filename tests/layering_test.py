@@ -93,8 +93,12 @@ def part_of_file(path: str) -> str:
     ):
         return "device/cuda_*"
     folder = path.rsplit("/", 1)[0]
-    clients = {"client/cpp": "client", "client/cpp/gpucall": "client/api"}
-    return clients.get(folder, folder.removeprefix("server/"))
+    others = {
+        "client/cpp": "client",
+        "client/cpp/gpucall": "client/api",
+        "kernels/cpu/loops": "kernels/cpu",
+    }
+    return others.get(folder, folder.removeprefix("server/"))
 
 
 def violations(path: str, text: str) -> list[str]:
