@@ -19,16 +19,14 @@ constexpr int64_t RowStride(int64_t count) {
 }
 
 // Columns of a strip for which `rows` rows of T stay in the first-level cache, or twice `halo`
-// columns where that is more.
+// columns where that is more. REQUIRES: channels >= 1.
 template <class T>
 int64_t StripColumns(int64_t rows, int64_t halo, int64_t channels) {
   constexpr int64_t kCacheBytes = 32 << 10;
   constexpr int64_t kLeast = 256, kMultiple = 128;  // elements
   const int64_t fitting = kCacheBytes / static_cast<int64_t>(sizeof(T)) / rows;
   const int64_t elements = std::max(kLeast, fitting / kMultiple * kMultiple);
-  const int64_t side_by_side =
-      std::clamp(channels, int64_t{1}, kMaxStripChannels);  // 0: empty image
-  return std::max({elements / side_by_side, 2 * halo, int64_t{1}});
+  return std::max({elements / std::min(channels, kMaxStripChannels), 2 * halo, int64_t{1}});
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // Broadcasting and fusion: one pass gives what operations one by one on full arrays give.
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tests/contract/contract.h"
 
 namespace gpucall::contract {
@@ -65,7 +66,12 @@ const ShapePair kShapes[] = {
     {{1}, {1, 0, 3}, {1, 0, 3}},
     {{70000, 1}, {1, 5}, {70000, 5}},
 };
-INSTANTIATE_TEST_SUITE_P(All, BroadcastContract, testing::ValuesIn(kShapes));
+INSTANTIATE_TEST_SUITE_P(All, BroadcastContract, testing::ValuesIn(kShapes), [](const auto& info) {
+  const auto name = [](const Shape& shape) {
+    return shape.empty() ? "scalar" : absl::StrJoin(shape, "x");
+  };
+  return absl::StrCat(name(info.param.a), "_and_", name(info.param.b));
+});
 
 // Runs a Program's operations one by one.
 std::vector<Array> RunOneByOne(DeviceTest& test, const Call& call) {

@@ -1,6 +1,8 @@
 // Matrix products against sums in double precision.
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tests/contract/contract.h"
 
 namespace gpucall::contract {
@@ -88,9 +90,16 @@ TEST_P(MatMulContract, EqualsSums) {
   const Array a = UniformArray(dtype, test.a, -1, 2, 1), b = UniformArray(dtype, test.b, -2, 1, 2);
   Check(test, a, b, Run(test.attributes, {a, b}));
 }
+std::string CaseName(const testing::TestParamInfo<MatMulContract::ParamType>& info) {
+  const auto& [test, dtype] = info.param;
+  return absl::StrCat(absl::StrJoin(test.a, "x"), test.attributes.transpose_a ? "t" : "", "_by_",
+                      absl::StrJoin(test.b, "x"), test.attributes.transpose_b ? "t" : "", "_",
+                      DTypeName(dtype));
+}
 INSTANTIATE_TEST_SUITE_P(All, MatMulContract,
                          testing::Combine(testing::ValuesIn(kCases),
-                                          testing::Values(DType::kFloat32, DType::kFloat64)));
+                                          testing::Values(DType::kFloat32, DType::kFloat64)),
+                         CaseName);
 
 TEST_F(DeviceTest, ProductsPropagateNanAndInfinity) {
   const float infinity = std::numeric_limits<float>::infinity();

@@ -32,11 +32,8 @@ inline void Exchange(V& low, V& high) {
 // Moves the smallest of held[0 .. size) to its start and the largest to its end. size >= 3.
 template <class V>
 [[gnu::always_inline]] inline void MoveExtremes(V* held, size_t size) {
-#pragma GCC unroll 32
   for (size_t i = 0; i < size / 2; ++i) Exchange(held[i], held[size - 1 - i]);
-#pragma GCC unroll 32
   for (size_t i = 1; i < (size + 1) / 2; ++i) Exchange(held[0], held[i]);
-#pragma GCC unroll 32
   for (size_t i = size / 2; i < size - 1; ++i) Exchange(held[i], held[size - 1]);
 }
 
@@ -67,7 +64,6 @@ void FixedMedians(const Key* const* sources, Key* out, size_t row_count) {
   for (size_t i = 0; i < row_count; i += kLanes<Key>) {
     const Elements<Key> elements = {sources, count, i};
     Vector<Key> held[kHeld];
-#pragma GCC unroll 32
     for (size_t e = 0; e < kHeld; ++e) held[e] = elements[e];
     Narrow<kHeld, kHeld>(elements, held);
     StoreVector<Key>(held[1], out + i);
