@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/device/blas_core.h"
 #include "server/device/device_choice.h"
 #include "server/scheduler/batch_scheduler.h"
 #include "server/service/config.h"
@@ -151,6 +152,7 @@ int Main() {
 }  // namespace gpucall
 
 int main(int argc, char** argv) {
+  gpucall::RestartWithBlasCore(argv);
   gpucall::TuneProcess();
   absl::SetProgramUsageMessage("Serves array operations over gRPC, on a GPU or on the CPU.");
   absl::FlagsUsageConfig usage;
