@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -127,6 +128,9 @@ absl::Status Serve(const sigset_t& stop_signals) {
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
+  // A second one changes nothing; OpenBLAS's threads, older than our mask, would let it kill us.
+  std::signal(SIGTERM, SIG_IGN);
+  std::signal(SIGINT, SIG_IGN);
   spdlog::info("{}: draining for up to {} s", strsignal(signal), config.drain_seconds());
   if (!server->Drain(std::chrono::seconds(config.drain_seconds()))) {
     return absl::DeadlineExceededError(

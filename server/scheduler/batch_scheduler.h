@@ -44,6 +44,11 @@ class BatchScheduler {
   bool Drain(SteadyTime deadline);
 
   int lanes() const { return static_cast<int>(lanes_.size()); }
+  // Tasks accepted whose `done` has not returned.
+  size_t unfinished() {
+    MutexLock lock(mutex_);
+    return unfinished_;
+  }
 
  private:
   BatchScheduler(std::vector<std::unique_ptr<Lane>> lanes, const BatchQueue::Limits& limits);

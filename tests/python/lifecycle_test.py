@@ -143,6 +143,17 @@ def test_health_watch_sees_the_drain(service: str, start_server: StartServer) ->
     assert server.process.wait(timeout=60) == 0
 
 
+def test_second_sigterm_changes_nothing(start_server: StartServer) -> None:
+    server = start_server("--lanes=1")
+    slow = start(server.channel, *slow_request(4000))
+    time.sleep(0.05)
+    server.terminate()
+    time.sleep(0.05)
+    server.terminate()
+    assert finish(slow).error is None
+    assert server.process.wait(timeout=60) == 0
+
+
 def test_drain_under_load(start_server: StartServer) -> None:
     server = start_server()
     codes: list[set[str]] = [set() for _ in range(16)]
