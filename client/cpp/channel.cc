@@ -9,7 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 bool IsThisHost(absl::string_view target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
@@ -34,4 +35,5 @@ absl::Status ToAbsl(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

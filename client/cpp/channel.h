@@ -12,7 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "gpucall/client.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // True where the target names this host: a Unix socket, localhost or a loopback address.
 bool IsThisHost(absl::string_view target);
@@ -23,6 +24,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
 // Code and message as they came.
 absl::Status ToAbsl(const grpc::Status& status);
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_CLIENT_CPP_CHANNEL_H_
