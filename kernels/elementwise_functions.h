@@ -28,11 +28,6 @@ template <class T>
 using WrappingT = typename Wrapping<T>::Type;
 
 template <class T>
-GPUCALL_FN bool IsNan(T x) {
-  return x != x;
-}
-
-template <class T>
 GPUCALL_FN T Add(T a, T b) {
   return static_cast<T>(WrappingT<T>(a) + WrappingT<T>(b));
 }
@@ -95,14 +90,22 @@ GPUCALL_FN inline double Abs(double x) {
   return fabs(x);
 }
 
-// NaN wins; of zeros with unlike signs the first is given.
+// NaN wins; of zeros with unlike signs the first is given. With | for ||, loops vectorise.
 template <class T>
 GPUCALL_FN T Minimum(T a, T b) {
-  return a <= b || IsNan(a) ? a : b;
+  return (a <= b) | (a != a) ? a : b;
+}
+template <>
+GPUCALL_FN inline bool Minimum(bool a, bool b) {
+  return a && b;
 }
 template <class T>
 GPUCALL_FN T Maximum(T a, T b) {
-  return a >= b || IsNan(a) ? a : b;
+  return (a >= b) | (a != a) ? a : b;
+}
+template <>
+GPUCALL_FN inline bool Maximum(bool a, bool b) {
+  return a || b;
 }
 template <class T>
 GPUCALL_FN T Clip(T x, T low, T high) {

@@ -16,11 +16,29 @@ ALLOWED: dict[str, set[str]] = {
     "base": {"absl"},
     "program": {"base", "absl", "elementwise_ops.def"},
     "device": {"program", "base", "kernels", "kernels/cpu", "absl"},
-    "device/cuda_*": {"device", "program", "base", "kernels", "kernels/cuda", "absl", "cuda"},
+    "device/cuda_*": {
+        "device",
+        "program",
+        "base",
+        "kernels",
+        "kernels/cuda",
+        "absl",
+        "cuda",
+    },
     "store": {"device", "program", "base", "absl"},
     "scheduler": {"program", "device", "base", "absl"},
     "telemetry": {"base", "absl", "spdlog"},
-    "service": {"scheduler", "program", "store", "telemetry", "base", "proto", "grpc", "absl", "spdlog"},
+    "service": {
+        "scheduler",
+        "program",
+        "store",
+        "telemetry",
+        "base",
+        "proto",
+        "grpc",
+        "absl",
+        "spdlog",
+    },
     "main": {
         *("base", "program", "device", "store", "scheduler", "telemetry", "service"),
         *("proto", "grpc", "absl", "spdlog"),
@@ -50,7 +68,10 @@ PARTS = [
     (r"spdlog/", "spdlog"),
     (r"(cblas|openblas.*|lapacke?)\.h$", "blas"),
     (r"(cuda|cub|thrust|cooperative_groups)/", "cuda"),
-    (r"(cuda|cublas|cuComplex|nvrtc|vector_types|driver_types|cooperative_groups|mma|library_types)", "cuda"),
+    (
+        r"(cuda|cublas|cuComplex|nvrtc|vector_types|driver_types|cooperative_groups|mma|library_types)",
+        "cuda",
+    ),
     (r"[a-z0-9_/]+$", "std"),  # <vector>
     (r"(sys/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
 ]
@@ -67,7 +88,9 @@ def part_of_file(path: str) -> str:
     """The row of ALLOWED for a source file; path is relative to the root."""
     if path.startswith("server/main"):
         return "main"
-    if path.startswith("server/device/cuda_") and not path.startswith("server/device/cuda_module."):
+    if path.startswith("server/device/cuda_") and not path.startswith(
+        "server/device/cuda_module."
+    ):
         return "device/cuda_*"
     folder = path.rsplit("/", 1)[0]
     clients = {"client/cpp": "client", "client/cpp/gpucall": "client/api"}
@@ -85,16 +108,26 @@ def violations(path: str, text: str) -> list[str]:
             included = part_of_include(target)
             known = included == "std" and quote == "<"
             if not known and included != part and included not in ALLOWED[part]:
-                found.append(f"{path}:{number}: {part} may not include {target} ({included})")
+                found.append(
+                    f"{path}:{number}: {part} may not include {target} ({included})"
+                )
     return found
 
 
 class LayeringTest(unittest.TestCase):
     def test_every_include_is_allowed(self) -> None:
-        files = [p for f in ("server", "kernels", "client/cpp") for p in (ROOT / f).rglob("*")]
+        files = [
+            p
+            for f in ("server", "kernels", "client/cpp")
+            for p in (ROOT / f).rglob("*")
+        ]
         files = [p for p in files if p.suffix in SUFFIXES or p.suffix == ".def"]
         self.assertGreater(len(files), 10)
-        found = [v for p in sorted(files) for v in violations(str(p.relative_to(ROOT)), p.read_text())]
+        found = [
+            v
+            for p in sorted(files)
+            for v in violations(str(p.relative_to(ROOT)), p.read_text())
+        ]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
     def test_wrong_includes_are_found(self) -> None:

@@ -32,13 +32,13 @@ def compile_wire() -> None:
     )
 
 
-class BuildPy(build_py):
+class BuildPy(build_py):  # type: ignore[misc]
     def run(self) -> None:
         compile_wire()
         super().run()
 
 
-class Sdist(sdist):
+class Sdist(sdist):  # type: ignore[misc]
     def run(self) -> None:
         compile_wire()
         super().run()

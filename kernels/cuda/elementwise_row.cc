@@ -6,8 +6,7 @@
 namespace gpucall::cuda {
 namespace {
 
-constexpr int64_t kFixedWords = 4;           // first_block, count, fault, aligned
-constexpr int64_t kMaxParameterWords = 128;  // beyond it, memory is as fast
+constexpr int64_t kFixedWords = 4;  // first_block, count, fault, aligned
 constexpr uint64_t kAlignment = 16;
 
 bool IsStrided(const ElementwiseKernel::Input& input) { return input.mode == ReadMode::kStrided; }
@@ -30,10 +29,6 @@ int64_t ElementwiseRowWords(const ElementwiseKernel& kernel) {
     words += kernel.rank * (1 + std::ranges::count_if(kernel.inputs, IsStrided));
   }
   return words;
-}
-
-bool RowIsParameter(const ElementwiseKernel& kernel) {
-  return ElementwiseRowWords(kernel) <= kMaxParameterWords;
 }
 
 int64_t WriteElementwiseRow(const ElementwiseKernel& kernel, const ElementwiseArguments& arguments,

@@ -4,16 +4,15 @@
 #include <cstddef>
 #include <iterator>
 
-#include "kernels/cuda/elementwise_row.h"
 #include "kernels/cuda/embedded_text.h"
 
 namespace gpucall::cuda {
 namespace {
 
-constexpr int kGroupBytes = 16;     // of the widest input or output that a thread moves at once
-constexpr int kMaxVectors = 4;      // groups that a thread computes
-constexpr int kMaxLoads = 8;        // groups of all inputs that a thread has in flight
-constexpr int kMaxUnrolled = 1024;  // cheap instructions that a thread's code may unroll to
+constexpr int kGroupBytes = 16;    // of the widest input or output that a thread moves at once
+constexpr int kMaxLoads = 8;       // groups of all inputs that a thread has in flight
+constexpr int kMaxElements = 16;   // that a thread computes
+constexpr int kMaxUnrolled = 256;  // cost of what a thread's code may unroll to
 
 // As computed with.
 std::string_view TypeName(ElementType type) {
@@ -42,24 +41,29 @@ ElementType RegisterType(const ElementwiseKernel& kernel, size_t index) {
                                       : kernel.instructions[index - kernel.inputs.size()].type;
 }
 
-// In units of a cheap instruction.
+// Costs are in units of a cheap instruction.
+constexpr int kStridedReadCost = 12;
+
 int Cost(const ElementwiseKernel::Instruction& instruction) {
-  constexpr std::string_view kCostly[] = {"Exp",     "Log",    "Sqrt", "Tanh",
-                                          "Sigmoid", "Divide", "Power"};
+  constexpr std::string_view kCostly[] = {"Exp", "Log", "Sqrt", "Tanh", "Sigmoid", "Divide"};
+  const int width = instruction.type == ElementType::kFloat64 ? 2 : 1;
+  if (instruction.function == "Power") return 32 * width;
   if (std::ranges::find(kCostly, instruction.function) == std::end(kCostly)) return 1;
-  return instruction.type == ElementType::kFloat64 ? 64 : 16;
+  return 12 * width;
 }
 
 // A thread computes `vectors` groups of `width` neighbouring elements.
 struct Unrolling {
-  int width;
-  int vectors;
+  int width = 1;
+  int vectors = 1;
 };
 
 Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
   int bytes = 1;
   int full_inputs = 0;
+  int64_t cost = 1;
   for (const auto& input : kernel.inputs) {
+    if (input.mode == ReadMode::kStrided) cost += kStridedReadCost;
     if (input.mode != ReadMode::kFull) continue;
     bytes = std::max(bytes, ElementBytes(input.type));
     ++full_inputs;
@@ -67,11 +71,11 @@ Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
   for (const uint16_t output : kernel.outputs) {
     bytes = std::max(bytes, ElementBytes(RegisterType(kernel, output)));
   }
-  int64_t cost = 1;
   for (const auto& instruction : kernel.instructions) cost += Cost(instruction);
-  Unrolling unrolling = {
-      .width = kGroupBytes / bytes,
-      .vectors = std::clamp(kMaxLoads / std::max(full_inputs, 1), 1, kMaxVectors)};
+  Unrolling unrolling;
+  unrolling.width = kGroupBytes / bytes;
+  unrolling.vectors = std::min(std::max(kMaxLoads / std::max(full_inputs, 1), 1),
+                               std::max(kMaxElements / unrolling.width, 1));
   const auto too_long = [&] { return cost * unrolling.width * unrolling.vectors > kMaxUnrolled; };
   while (unrolling.vectors > 1 && too_long()) unrolling.vectors /= 2;
   while (unrolling.width > 1 && too_long()) unrolling.width /= 2;
@@ -81,7 +85,9 @@ Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
 std::string Number(int64_t value) { return std::to_string(value); }
 
 std::string Indexed(std::string_view name, size_t index) {
-  return std::string(name) + std::to_string(index);
+  std::string indexed(name);
+  indexed.append(std::to_string(index));
+  return indexed;
 }
 
 // Appends its arguments and a new line.
@@ -227,13 +233,8 @@ std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view 
   Line(source, "constexpr int kWidth = ", Number(unrolling.width),
        ", kVectors = ", Number(unrolling.vectors), ";");
   Line(source, "extern \"C\" __global__ void __launch_bounds__(", Number(kElementwiseThreads), ")");
-  if (RowIsParameter(kernel)) {
-    Line(source, name, "(const __grid_constant__ Row only, const Row* table, int row_count) {");
-    Line(source, "  const Row& row = row_count == 1 ? only : e::FindRow(table, row_count);");
-  } else {
-    Line(source, name, "(const Row* table, int row_count) {");
-    Line(source, "  const Row& row = e::FindRow(table, row_count);");
-  }
+  Line(source, name, "(const __grid_constant__ Row only, const Row* table, int row_count) {");
+  Line(source, "  const Row& row = row_count == 1 ? only : e::FindRow(table, row_count);");
   Line(source, "  const long long index = e::FirstIndex(row, kWidth, kVectors);");
   Line(source, "  const bool whole = e::IsWhole(row, kWidth, kVectors);");
   WriteLoads(kernel, source);

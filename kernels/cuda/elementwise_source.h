@@ -39,9 +39,9 @@ struct ElementwiseKernel {
     bool selects = false;  // the first operand is a condition: converted to bool
     bool faults = false;   // PowerFaults of the second operand is checked
   };
-  std::vector<Input> inputs;
-  std::vector<Instruction> instructions;
-  std::vector<uint16_t> outputs;  // registers to store, at least one
+  std::vector<Input> inputs = {};
+  std::vector<Instruction> instructions = {};
+  std::vector<uint16_t> outputs = {};  // registers to store, at least one
   // Dimensions that rows have for strided inputs: 2, 4 or 8; 0 without a strided input.
   int rank = 0;
 };

@@ -39,6 +39,8 @@ double MicrosecondsSince(Clock::time_point start) {
 struct Run {
   enum class Phase { kWarmUp, kMeasured, kOver };
 
+  Run(const Method& method, int callers) : method(method), callers_left(callers) {}
+
   const Method& method;
   std::atomic<Phase> phase = Phase::kWarmUp;
   absl::BlockingCounter callers_left;
@@ -145,7 +147,7 @@ absl::StatusOr<LoadResult> RunLoad(const ServerProcess& server, const Method& me
                                    const LoadOptions& options) {
   std::vector<std::shared_ptr<grpc::Channel>> channels;
   for (int i = 0; i < options.channels; ++i) channels.push_back(MakeConnection(server.address()));
-  Run run{.method = method, .callers_left{options.callers}};
+  Run run(method, options.callers);
   std::vector<std::unique_ptr<Caller>> callers;
   for (int i = 0; i < options.callers; ++i) {
     callers.push_back(std::make_unique<Caller>(run, channels[i % channels.size()]));

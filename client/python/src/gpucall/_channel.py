@@ -14,7 +14,7 @@ from gpucall._tensors import as_arrays, encode_request
 
 DEFAULT_PORT = 7625
 
-_LOOPBACK = re.compile(r"(unix|localhost\b|127\.|\[?::1\b)")
+_LOOPBACK = re.compile(r"(unix:|localhost(:|$)|127\.\d|\[?::1\b)")
 _HAS_PORT = re.compile(r":\d+$|^(unix|dns|ipv4|ipv6|xds)[:-]")
 
 

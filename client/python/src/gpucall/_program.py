@@ -137,7 +137,7 @@ class Program(
         self.input_count += 1
         return Value(self, -1, self.input_count - 1)
 
-    def output(self, *values: Value) -> None:
+    def output(self, *values: Any) -> None:
         """Add results to send back; without any, the last operation's is.
 
         Examples
@@ -165,6 +165,8 @@ class Program(
             return operand
         return operand if is_weak(operand) else as_array(operand).copy()
 
-    def _own(self, value: Value) -> None:
+    def _own(self, value: Any) -> None:
+        if not isinstance(value, Value):
+            raise TypeError(f"{value!r} is not a value of a Program")
         if value.program is not self:
             raise ValueError("the value belongs to another Program")

@@ -1,0 +1,5 @@
+"""python -m gpucall: the gpucall command."""
+
+from gpucall.cli import main
+
+main()

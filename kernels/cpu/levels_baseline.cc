@@ -1,0 +1,11 @@
+#include "kernels/cpu/loops/tables.h"
+
+namespace gpucall::cpu {
+
+std::span<const Level> SupportedLevels() {
+  static const Level kLevel = {"baseline", baseline::kElementwise, baseline::kConvert,
+                               baseline::kSums, baseline::kMedians};
+  return {&kLevel, 1};
+}
+
+}  // namespace gpucall::cpu

@@ -1,0 +1,53 @@
+// Tables of loops, compiled once for each instruction set level (kernels/CMakeLists.txt). The
+// sources in this folder hold leaf loops only, in anonymous namespaces and without library types:
+// nothing compiled for a newer machine can be linked into code that runs on an older one.
+#ifndef GPUCALL_KERNELS_CPU_LOOPS_TABLES_H_
+#define GPUCALL_KERNELS_CPU_LOOPS_TABLES_H_
+
+#include <span>
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/loops/filter_loops.h"
+
+// GPUCALL_LEVEL: the namespace of the level compiled for.
+#ifndef GPUCALL_LEVEL
+#define GPUCALL_LEVEL baseline
+#endif
+
+namespace gpucall::cpu {
+
+inline constexpr size_t kElementwiseRowCount = 0
+#define GPUCALL_ELEMENTWISE(...) +1
+#include "kernels/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+    ;
+
+struct ElementwiseTable {
+  ElementwiseLoop loops[kElementwiseRowCount][kElementTypeCount];
+  FaultScan power_faults[kElementTypeCount];
+};
+struct ConvertTable {
+  ConvertLoop loops[kElementTypeCount][kElementTypeCount];  // [from][to]
+};
+
+namespace GPUCALL_LEVEL {
+extern const ElementwiseTable kElementwise;
+extern const ConvertTable kConvert;
+extern const SumTable kSums;
+extern const MedianTable kMedians;
+}  // namespace GPUCALL_LEVEL
+
+struct Level {
+  const char* name;
+  const ElementwiseTable& elementwise;
+  const ConvertTable& convert;
+  const SumTable& sums;
+  const MedianTable& medians;
+};
+// Levels this machine can run, slowest first; at least one. Live forever.
+std::span<const Level> SupportedLevels();
+inline const Level& BestLevel() { return SupportedLevels().back(); }
+
+}  // namespace gpucall::cpu
+
+#endif  // GPUCALL_KERNELS_CPU_LOOPS_TABLES_H_

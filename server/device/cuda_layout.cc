@@ -1,0 +1,137 @@
+#include "server/device/cuda_layout.h"
+
+#include <variant>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace gpucall {
+namespace {
+
+constexpr int64_t kValueAlignment = 256;  // of a value's first slot
+constexpr int64_t kSlotAlignment = 16;    // of every slot: what 16-byte loads need
+
+int64_t AlignUp(int64_t size, int64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+// Equal for plans with equal input shapes: ranks and sizes.
+std::vector<int64_t> InputShapes(const Plan& plan) {
+  std::vector<int64_t> shapes;
+  for (uint32_t i = 0; i < plan.input_count; ++i) {
+    const Shape& shape = plan.values[i].shape;
+    shapes.push_back(static_cast<int64_t>(shape.size()));
+    shapes.insert(shapes.end(), shape.begin(), shape.end());
+  }
+  return shapes;
+}
+
+// Calls visit(value, written) for every value that the step touches.
+template <typename Visit>
+void VisitValues(const ElementwiseStep& step, Visit visit) {
+  for (const uint32_t value : step.inputs) visit(value, false);
+  for (const auto& output : step.outputs) visit(output.value, true);
+}
+template <typename Visit>
+void VisitValues(const MatMulStep& step, Visit visit) {
+  visit(step.a, false);
+  visit(step.b, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const FilterStep& step, Visit visit) {
+  visit(step.image, false);
+  if (step.kernel != FilterStep::kNoKernel) visit(step.kernel, false);
+  visit(step.output, true);
+}
+
+bool MayFault(const Step& step) {
+  const auto* elementwise = std::get_if<ElementwiseStep>(&step);
+  return elementwise != nullptr && elementwise->may_fault;
+}
+
+}  // namespace
+
+BatchLayout::BatchLayout(absl::Span<const Execution> batch) {
+  FindGroups(batch);
+  const Plan& plan = *batch[0].plan;
+  FindRegions(plan);
+  slots_.resize(regions_.size() * groups_.size());
+  Place(Region::kUpload, upload_bytes_);
+  Place(Region::kWork, work_bytes_);
+  Place(Region::kDownload, faults_);
+  if (std::any_of(plan.steps.begin(), plan.steps.end(), MayFault)) {
+    faults_ = AlignUp(faults_, sizeof(uint32_t));
+    fault_bytes_ = static_cast<int64_t>(batch.size() * sizeof(uint32_t));
+  }
+}
+
+void BatchLayout::FindGroups(absl::Span<const Execution> batch) {
+  absl::flat_hash_map<std::vector<int64_t>, size_t> group_of;
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    const Plan* plan = batch[i].plan;
+    const auto [found, added] = group_of.try_emplace(InputShapes(*plan), groups_.size());
+    if (added) groups_.push_back({plan, {}});
+    groups_[found->second].members.push_back(i);
+  }
+}
+
+void BatchLayout::FindRegions(const Plan& plan) {
+  regions_.resize(plan.values.size(), Region::kNone);
+  for (const Step& step : plan.steps) {
+    const auto mark = [&](uint32_t value, bool written) {
+      if (regions_[value] != Region::kNone) return;
+      regions_[value] = written ? Region::kWork : Region::kUpload;
+    };
+    std::visit([&](const auto& s) { VisitValues(s, mark); }, step);
+  }
+  for (const uint32_t value : plan.outputs) {
+    if (regions_[value] == Region::kWork) regions_[value] = Region::kDownload;
+  }
+}
+
+void BatchLayout::Place(Region region, int64_t& size_bytes) {
+  for (size_t value = 0; value < regions_.size(); ++value) {
+    if (regions_[value] != region) continue;
+    size_bytes = AlignUp(size_bytes, kValueAlignment);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const int64_t stride = AlignUp(groups_[g].plan->values[value].size_bytes(), kSlotAlignment);
+      slots_[value * groups_.size() + g] = {.offset = size_bytes, .stride = stride};
+      size_bytes += stride * static_cast<int64_t>(groups_[g].members.size());
+    }
+  }
+}
+
+BatchLayout::Slots BatchLayout::SlotsOf(uint32_t value, size_t group) const {
+  Slots slots = slots_[value * groups_.size() + group];
+  slots.offset += OffsetOf(regions_[value]);
+  return slots;
+}
+
+int64_t BatchLayout::ReserveTable(int64_t size_bytes) {
+  const int64_t offset = AlignUp(upload_bytes_, kSlotAlignment);
+  upload_bytes_ = offset + size_bytes;
+  return offset;
+}
+
+int64_t BatchLayout::OffsetOf(Region region) const {
+  switch (region) {
+    case Region::kNone:
+    case Region::kUpload:
+      return 0;
+    case Region::kWork:
+      return AlignUp(upload_bytes_, kValueAlignment);
+    case Region::kDownload:
+      return download_offset();
+  }
+  return 0;
+}
+
+int64_t BatchLayout::scratch_offset() const {
+  return AlignUp(OffsetOf(Region::kWork) + work_bytes_, kValueAlignment);
+}
+
+int64_t BatchLayout::download_offset() const {
+  return AlignUp(scratch_offset() + scratch_bytes_, kValueAlignment);
+}
+
+}  // namespace gpucall

@@ -1,0 +1,235 @@
+// Every generated kernel compiles, for every architecture built for. Needs NVRTC, no GPU.
+#include "kernels/cuda/elementwise_source.h"
+
+#include <nvrtc.h>
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/cuda/elementwise_row.h"
+
+namespace gpucall::cuda {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kernel = ElementwiseKernel;
+
+enum TypeRule { kSame, kReal, kDivide, kSelect, kPower };
+enum BoolRule { kTake, kRefuse, kPromote };
+
+struct Operation {
+  std::string_view function;
+  uint8_t arity;
+  TypeRule types;
+  BoolRule bools;
+};
+constexpr Operation kOperations[] = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
+  {#Function, arity, types, bools},
+#include "kernels/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+};
+
+constexpr ElementType kTypes[] = {ElementType::kBool, ElementType::kUint8, ElementType::kInt32,
+                                  ElementType::kFloat32, ElementType::kFloat64};
+
+bool ComputesIn(const Operation& operation, ElementType type) {
+  if (operation.types == kReal || operation.types == kDivide) return type >= ElementType::kFloat32;
+  return type != ElementType::kBool || operation.bools == kTake;
+}
+
+Kernel::Instruction InstructionOf(const Operation& operation, ElementType type) {
+  return {.function = operation.function,
+          .type = type,
+          .operands = {0, 1, 2},
+          .operand_count = operation.arity,
+          .selects = operation.types == kSelect,
+          .faults = operation.types == kPower && type == ElementType::kInt32};
+}
+
+// One operation whose inputs are stored in its own type, the last but one read in `mode`.
+Kernel KernelOf(const Operation& operation, ElementType type, ReadMode mode) {
+  Kernel kernel;
+  for (int i = 0; i < operation.arity; ++i) {
+    kernel.inputs.push_back({type, i == operation.arity - 1 ? mode : ReadMode::kFull});
+  }
+  kernel.instructions = {InstructionOf(operation, type)};
+  kernel.outputs = {operation.arity};
+  kernel.rank = mode == ReadMode::kStrided ? 2 : 0;
+  return kernel;
+}
+
+// Empty, or what NVRTC says.
+std::string Compile(const std::string& source, int compute_capability) {
+  nvrtcProgram program;
+  if (nvrtcCreateProgram(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr) !=
+      NVRTC_SUCCESS) {
+    return "no program";
+  }
+  std::vector<const char*> options;
+  const std::vector<std::string> texts = ElementwiseOptions(compute_capability);
+  for (const std::string& text : texts) options.push_back(text.c_str());
+  const nvrtcResult result =
+      nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  size_t size = 0, cubin_size = 0;
+  nvrtcGetProgramLogSize(program, &size);
+  std::string log(size, '\0');
+  nvrtcGetProgramLog(program, log.data());
+  nvrtcGetCUBINSize(program, &cubin_size);
+  nvrtcDestroyProgram(&program);
+  return result == NVRTC_SUCCESS && cubin_size > 0 ? "" : log;
+}
+
+class ArchitectureTest : public ::testing::TestWithParam<int> {
+ protected:
+  void Add(const Kernel& kernel) {
+    source_ += ElementwiseSource(kernel, "kernel" + std::to_string(count_++));
+  }
+  void ExpectCompiles() { EXPECT_EQ(Compile(source_, GetParam()), ""); }
+
+ private:
+  std::string source_ = ElementwisePrelude();
+  int count_ = 0;
+};
+
+TEST_P(ArchitectureTest, EveryOperationAndType) {
+  for (const Operation& operation : kOperations) {
+    for (const ElementType type : kTypes) {
+      if (ComputesIn(operation, type)) Add(KernelOf(operation, type, ReadMode::kFull));
+    }
+  }
+  ExpectCompiles();
+}
+
+TEST_P(ArchitectureTest, EveryReadModeAndType) {
+  for (const Operation& operation : kOperations) {
+    if (operation.arity == 1) continue;
+    for (const ElementType type : {ElementType::kBool, ElementType::kFloat32}) {
+      if (!ComputesIn(operation, type)) continue;
+      Add(KernelOf(operation, type, ReadMode::kScalar));
+      Add(KernelOf(operation, type, ReadMode::kStrided));
+    }
+  }
+  ExpectCompiles();
+}
+
+// Every pair of types that meet: operands convert to the type computed in.
+TEST_P(ArchitectureTest, Conversions) {
+  for (const ElementType from : kTypes) {
+    for (const ElementType to : kTypes) {
+      if (from >= to) continue;
+      Add({.inputs = {{from, ReadMode::kFull}, {to, ReadMode::kFull}, {from, ReadMode::kScalar}},
+           .instructions = {{"Add", to, {0, 1}, 2}, {"Where", to, {3, 0, 2}, 3, true}},
+           .outputs = {4}});
+    }
+  }
+  ExpectCompiles();
+}
+
+// (a * b + c, then relu and a scale), with results kept on the way, an input given back, and all
+// read modes in 8 dimensions.
+Kernel Chain() {
+  return {.inputs = {{ElementType::kFloat32, ReadMode::kFull},
+                     {ElementType::kUint8, ReadMode::kStrided},
+                     {ElementType::kFloat32, ReadMode::kScalar},
+                     {ElementType::kBool, ReadMode::kStrided}},
+          .instructions = {{"MultiplyAdd", ElementType::kFloat32, {0, 1, 2}, 3},
+                           {"Relu", ElementType::kFloat32, {4}, 1},
+                           {"Where", ElementType::kFloat64, {3, 5, 0}, 3, true},
+                           {"Tanh", ElementType::kFloat64, {6}, 1}},
+          .outputs = {0, 5, 7},
+          .rank = 8};
+}
+
+TEST_P(ArchitectureTest, Chains) {
+  Add(Chain());
+  Kernel longest = {.inputs = {{ElementType::kFloat64, ReadMode::kFull}}, .outputs = {64}};
+  for (uint16_t i = 0; i < 64; ++i) {
+    longest.instructions.push_back(
+        {i % 2 == 0 ? "Exp" : "Power", ElementType::kFloat64, {i, 0}, 2});
+    longest.instructions.back().operand_count = i % 2 == 0 ? 1 : 2;
+  }
+  Add(longest);
+  ExpectCompiles();
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, ArchitectureTest, ::testing::Values(80, 90, 120),
+                         ::testing::PrintToStringParamName());
+
+TEST(ElementwiseSource, WrongFunctionDoesNotCompile) {
+  Kernel kernel = Chain();
+  kernel.instructions[1].function = "Rleu";
+  EXPECT_THAT(Compile(ElementwisePrelude() + ElementwiseSource(kernel, "wrong"), 90),
+              HasSubstr("Rleu"));
+}
+
+TEST(ElementwiseSource, SignaturesDiffer) {
+  const Kernel chain = Chain();
+  EXPECT_EQ(ElementwiseSignature(chain), ElementwiseSignature(Chain()));
+  const auto expect_other = [&](auto change) {
+    Kernel other = chain;
+    change(other);
+    EXPECT_NE(ElementwiseSignature(other), ElementwiseSignature(chain));
+    EXPECT_NE(ElementwiseSource(other, "k"), ElementwiseSource(chain, "k"));
+  };
+  expect_other([](Kernel& k) { k.rank = 4; });
+  expect_other([](Kernel& k) { k.inputs[0].type = ElementType::kInt32; });
+  expect_other([](Kernel& k) { k.inputs[1].mode = ReadMode::kScalar; });
+  expect_other([](Kernel& k) { k.instructions[0].operands[2] = 0; });
+  expect_other([](Kernel& k) { k.instructions[1].function = "Abs"; });
+  expect_other([](Kernel& k) { k.outputs.pop_back(); });
+}
+
+TEST(ElementwiseRow, HoldsArgumentsInTheKernelsOrder) {
+  const Kernel kernel = {.inputs = {{ElementType::kFloat32, ReadMode::kFull},
+                                    {ElementType::kFloat32, ReadMode::kStrided}},
+                         .instructions = {{"Add", ElementType::kFloat32, {0, 1}, 2}},
+                         .outputs = {2},
+                         .rank = 4};
+  ASSERT_EQ(ElementwiseRowWords(kernel), 4 + 2 + 1 + 4 + 4);
+  const int64_t tile = ElementwiseTile(kernel);
+  EXPECT_EQ(tile % (4 * kElementwiseThreads), 0);  // whole 16-byte groups
+
+  const std::vector<uint64_t> inputs = {0x1000, 0x2004}, outputs = {0x3000};
+  const std::vector<int64_t> sizes = {tile, 3}, strides = {1, 0};
+  std::vector<uint64_t> words(ElementwiseRowWords(kernel));
+  const int64_t next = WriteElementwiseRow(kernel,
+                                           {.count = 3 * tile,
+                                            .inputs = inputs,
+                                            .outputs = outputs,
+                                            .fault = 0x4000,
+                                            .sizes = sizes,
+                                            .strides = strides},
+                                           7, words);
+  EXPECT_EQ(next, 10);
+  EXPECT_THAT(words, ElementsAre(7, 3 * tile, 0x4000, 1, 0x1000, 0x2004, 0x3000, 3, tile, 1, 1, 0,
+                                 1, 0, 0));
+}
+
+TEST(ElementwiseRow, KnowsUnalignedAddresses) {
+  const Kernel kernel = KernelOf(kOperations[0], ElementType::kFloat32, ReadMode::kFull);
+  const auto aligned = [&](uint64_t input, uint64_t output) {
+    std::vector<uint64_t> words(ElementwiseRowWords(kernel));
+    WriteElementwiseRow(kernel, {.count = 1, .inputs = {&input, 1}, .outputs = {&output, 1}}, 0,
+                        words);
+    return words[3];
+  };
+  EXPECT_EQ(aligned(0x10, 0x20), 1);
+  EXPECT_EQ(aligned(0x14, 0x20), 0);
+  EXPECT_EQ(aligned(0x10, 0x24), 0);
+}
+
+TEST(ElementwiseRow, EmptyHasNoBlocks) {
+  const Kernel kernel = KernelOf(kOperations[0], ElementType::kFloat32, ReadMode::kFull);
+  std::vector<uint64_t> words(ElementwiseRowWords(kernel));
+  const uint64_t address = 0x100;
+  const ElementwiseArguments arguments = {
+      .count = 0, .inputs = {&address, 1}, .outputs = {&address, 1}};
+  EXPECT_EQ(WriteElementwiseRow(kernel, arguments, 5, words), 5);
+}
+
+}  // namespace
+}  // namespace gpucall::cuda

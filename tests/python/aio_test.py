@@ -1,0 +1,123 @@
+"""The asyncio client: the same answers, many calls in bounded memory, cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import grpc
+import numpy as np
+import pytest
+
+import gpucall
+from server_process import ServerProcess
+
+X = np.float32([1, 2])
+SLOW = np.zeros((1400, 512), np.float32)  # a median of 15 x 15 takes a while
+
+Body = Callable[[gpucall.aio.Client], Coroutine[Any, Any, None]]
+
+
+def run(server: ServerProcess, body: Body, **options: Any) -> None:
+    async def main() -> None:
+        async with gpucall.aio.connect(server.address, timeout=60, **options) as client:
+            await body(client)
+
+    asyncio.run(main())
+    server.check_alive()
+
+
+def test_has_every_method_of_the_blocking_client() -> None:
+    def names(kind: type) -> set[str]:
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    assert names(gpucall.aio.Client) == names(gpucall.Client)
+
+
+def test_operations(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        np.testing.assert_array_equal(await client.add(X, 1), [2, 3])
+        np.testing.assert_array_equal(
+            await client.matmul([X], [X], transpose_b=True), [[5]]
+        )
+        image = np.eye(4, dtype=np.uint8) * 9
+        np.testing.assert_array_equal(await client.box(image, 1), image)
+        p = gpucall.Program()
+        x = p.input()
+        p.output(x * 2, -x)
+        twice, minus = await client.run(p, X)
+        np.testing.assert_array_equal(twice, [2, 4])
+        np.testing.assert_array_equal(minus, [-1, -2])
+        assert (await client.info()).devices
+        assert len(await client.ops()) == 27
+
+    run(server, body)
+
+
+def test_many_calls_at_once(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        with gpucall.receipts() as receipts:
+            results = await asyncio.gather(*(client.add(X, i) for i in range(500)))
+        for i, result in enumerate(results):
+            np.testing.assert_array_equal(result, X + np.float32(i))
+        assert len(receipts) == 500
+
+    run(server, body)
+
+
+def test_errors(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        with pytest.raises(gpucall.Error) as raised:
+            await client.add(X, np.zeros(3))
+        assert raised.value.code is grpc.StatusCode.INVALID_ARGUMENT
+        with pytest.raises(TypeError, match="datetime64"):
+            await client.abs(np.array(["2020"], "datetime64[D]"))
+        with pytest.raises(gpucall.Error, match="nearest"):
+            await client.box(SLOW, mode="no")
+
+    run(server, body)
+
+
+def test_one_place_for_two_calls(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        slow = asyncio.create_task(client.median(SLOW, 15))
+        await asyncio.sleep(0)
+        with pytest.raises(gpucall.Error) as raised:
+            await client.add(X, 1, timeout=0.01)
+        assert raised.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert "0.01" in raised.value.message
+        assert slow.done() and slow.result().shape == SLOW.shape
+
+    run(server, body, max_in_flight=1)
+
+
+def test_cancelling_a_task(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        tasks = [asyncio.create_task(client.median(SLOW, 15)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert {type(result) for result in results} == {asyncio.CancelledError}
+        np.testing.assert_array_equal(await client.add(X, 1), [2, 3])
+
+    run(server, body, max_in_flight=2)
+
+
+def test_a_closed_client(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        await client.close()
+        with pytest.raises(gpucall.Error) as raised:
+            await client.info()
+        assert raised.value.code is grpc.StatusCode.CANCELLED
+
+    run(server, body)
+
+
+def test_two_loops_one_after_the_other(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        np.testing.assert_array_equal(await client.add(X, 1), [2, 3])
+
+    run(server, body)
+    run(server, body)

@@ -1,0 +1,50 @@
+"""Requests that wait for a lane together, and so share batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import numpy as np
+
+from gpucall import _wire
+from gpucall._tensors import decode_reply, encode_request
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Arrays and the Receipt message, or None, of a call; or code and message."""
+
+    arrays: list[Any]
+    receipt: Any = None
+    error: tuple[grpc.StatusCode, str] | None = None
+
+
+def slow_request(rows: int = 1400) -> tuple[str, bytes]:
+    """A call that keeps a lane busy for some milliseconds: a median of 15 x 15."""
+    image = np.random.default_rng(0).random((rows, 512), np.float32)
+    median = _wire.Filter(median={"size": [15]})
+    head = _wire.FilterRequest(filter=median)
+    return _wire.FILTER, encode_request(head, [(1, image)])
+
+
+def start(channel: grpc.Channel, path: str, request: bytes, timeout: float = 60) -> Any:
+    """The call's future."""
+    return channel.unary_unary(path, None, None).future(request, timeout=timeout)
+
+
+def finish(future: Any) -> Reply:
+    try:
+        return Reply(*decode_reply(future.result()))
+    except grpc.RpcError as error:
+        return Reply([], error=(error.code(), error.details() or ""))
+
+
+def send_together(
+    channel: grpc.Channel, requests: Sequence[tuple[str, bytes]]
+) -> list[Reply]:
+    """The replies to requests that are all in flight at once."""
+    futures = [start(channel, path, request) for path, request in requests]
+    return [finish(future) for future in futures]
