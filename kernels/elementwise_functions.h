@@ -93,7 +93,7 @@ GPUCALL_FN inline double Abs(double x) {
 // NaN wins; of zeros with unlike signs the first is given. With | for ||, loops vectorise.
 template <class T>
 GPUCALL_FN T Minimum(T a, T b) {
-  return (a <= b) | (a != a) ? a : b;
+  return ((a <= b) | (a != a)) ? a : b;
 }
 template <>
 GPUCALL_FN inline bool Minimum(bool a, bool b) {
@@ -101,7 +101,7 @@ GPUCALL_FN inline bool Minimum(bool a, bool b) {
 }
 template <class T>
 GPUCALL_FN T Maximum(T a, T b) {
-  return (a >= b) | (a != a) ? a : b;
+  return ((a >= b) | (a != a)) ? a : b;
 }
 template <>
 GPUCALL_FN inline bool Maximum(bool a, bool b) {

@@ -18,6 +18,7 @@ struct Image {
   const void* data = nullptr;
   ElementType type = ElementType::kUint8;  // kUint8, kFloat32 or kFloat64
   int64_t rows = 0, columns = 0, channels = 1;
+  bool empty() const { return rows == 0 || columns == 0 || channels == 0; }
 };
 
 // Window element (i, j) for output (y, x) is image (y + i - rows_before, x + j - columns_before).
@@ -37,7 +38,7 @@ struct Output {
 
 // Sums are made in float32: in float64 where image or output is float64, where there are more than
 // 256 weights, and for a uint8 image whose sums could pass 2^24. The sum of 256 rounding errors
-// stays below 2e-5 of sum |weight * element|.
+// stays below 2e-5 of sum |weight * element|. Of a uint8 image with equal weights they are exact.
 
 // out = sum over (i, j) of row_weights[i] * column_weights[j] * element (i, j): first along the
 // columns, then down the rows. Every weight counts, so 0 times NaN is NaN. Outside the image a

@@ -45,8 +45,7 @@ void RunSelect(const Image& image, const Window& window, const Output& output,
     padded.Select(strip);
     const RowRing<Key> ring(window.rows, padded.element_count());
     const RowRing<Key> result(1, strip.count());
-    const AlignedArray<std::byte> elements(static_cast<size_t>(strip.count()) *
-                                           SizeOf(image.type));
+    const AlignedArray<std::byte> elements(static_cast<size_t>(strip.count()) * SizeOf(image.type));
     for (int64_t row = 0; row < padded.row_count(); ++row) {
       padded.Read(row, ring.row(row));
       const int64_t y = row - (window.rows - 1);
@@ -143,7 +142,7 @@ void RunReal(const Image& image, const Window& window, const Output& output,
 }
 
 void RunUint8(const Image& image, const Window& window, const Output& output) {
-  constexpr int64_t kFewer = 25;  // up to here exchanges are the faster
+  constexpr int64_t kFewer = 49;  // up to here exchanges are the faster
   const ConvertLoop copy = FindConvertLoop(ElementType::kUint8, ElementType::kUint8);
   const KeyCodec<Key8> codec = {copy, copy};
   const int64_t n = window.rows * window.columns;
@@ -158,16 +157,15 @@ void RunUint8(const Image& image, const Window& window, const Output& output) {
 }  // namespace
 
 void MedianFilter(const Image& image, const Window& window, const Output& output) {
+  if (image.empty()) return;
   const MedianTable& medians = BestLevel().medians;
   if (image.type == ElementType::kUint8) {
     RunUint8(image, window, output);
   } else if (image.type == ElementType::kFloat32) {
-    RunReal<Key32>(image, window, output,
-                   {medians.keys_of_float32, medians.float32_of_keys},
+    RunReal<Key32>(image, window, output, {medians.keys_of_float32, medians.float32_of_keys},
                    medians.exchange32);
   } else {
-    RunReal<Key64>(image, window, output,
-                   {medians.keys_of_float64, medians.float64_of_keys},
+    RunReal<Key64>(image, window, output, {medians.keys_of_float64, medians.float64_of_keys},
                    medians.exchange64);
   }
 }

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
 #include "kernels/cpu/filter.h"
+#include "kernels/cpu/filter_box.h"
 #include "kernels/cpu/loops/tables.h"
 #include "kernels/cpu/padded_rows.h"
 #include "kernels/cpu/row_ring.h"
@@ -38,6 +41,10 @@ bool NeedsFloat64(const Image& image, const Output& output, size_t weight_count,
          (image.type == ElementType::kUint8 && !(255 * magnitude < kExactInFloat32));
 }
 
+bool AllEqual(std::span<const double> weights) {
+  return std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end();
+}
+
 template <class Real>
 PaddedRows MakePaddedRows(const Image& image, const Window& window) {
   return {image, window, FindConvertLoop(image.type, kTypeOf<Real>), sizeof(Real)};
@@ -61,8 +68,8 @@ void RunSeparable(const Image& image, const Window& window, std::span<const doub
       down.push_back({0, i, static_cast<Real>(row_weights[i])});
     }
     for (size_t j = 0; j < column_weights.size(); ++j) {
-      along.push_back({j * static_cast<size_t>(strip.channels), 0,
-                       static_cast<Real>(column_weights[j])});
+      along.push_back(
+          {j * static_cast<size_t>(strip.channels), 0, static_cast<Real>(column_weights[j])});
     }
     const auto count = static_cast<size_t>(strip.count());
     const RowRing<Real> source(1, padded.element_count());
@@ -112,6 +119,10 @@ void RunDense(const Image& image, const Window& window, std::span<const double> 
 
 void SeparableFilter(const Image& image, const Window& window, std::span<const double> row_weights,
                      std::span<const double> column_weights, const Output& output) {
+  if (image.empty()) return;
+  if (image.type == ElementType::kUint8 && AllEqual(row_weights) && AllEqual(column_weights)) {
+    return BoxFilter(image, window, row_weights[0] * column_weights[0], output);
+  }
   const double magnitude = SumOfMagnitudes(row_weights) * SumOfMagnitudes(column_weights);
   if (NeedsFloat64(image, output, row_weights.size() + column_weights.size(), magnitude)) {
     RunSeparable<double>(image, window, row_weights, column_weights, output);
@@ -122,6 +133,7 @@ void SeparableFilter(const Image& image, const Window& window, std::span<const d
 
 void DenseFilter(const Image& image, const Window& window, std::span<const double> weights,
                  const Output& output) {
+  if (image.empty()) return;
   if (NeedsFloat64(image, output, weights.size(), SumOfMagnitudes(weights))) {
     RunDense<double>(image, window, weights, output);
   } else {

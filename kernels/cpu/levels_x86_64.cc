@@ -1,11 +1,12 @@
 #include "kernels/cpu/loops/tables.h"
 
 namespace gpucall::cpu {
-#define GPUCALL_DECLARE_LEVEL(level)         \
-  namespace level {                          \
+#define GPUCALL_DECLARE_LEVEL(level)          \
+  namespace level {                           \
   extern const ElementwiseTable kElementwise; \
   extern const ConvertTable kConvert;         \
   extern const SumTable kSums;                \
+  extern const BoxTable kBoxes;               \
   extern const MedianTable kMedians;          \
   }
 GPUCALL_DECLARE_LEVEL(x86_64_v3)
@@ -14,11 +15,12 @@ GPUCALL_DECLARE_LEVEL(x86_64_v4)
 
 std::span<const Level> SupportedLevels() {
   static const Level kLevels[] = {
-      {"baseline", baseline::kElementwise, baseline::kConvert, baseline::kSums, baseline::kMedians},
+      {"baseline", baseline::kElementwise, baseline::kConvert, baseline::kSums, baseline::kBoxes,
+       baseline::kMedians},
       {"x86-64-v3", x86_64_v3::kElementwise, x86_64_v3::kConvert, x86_64_v3::kSums,
-       x86_64_v3::kMedians},
+       x86_64_v3::kBoxes, x86_64_v3::kMedians},
       {"x86-64-v4", x86_64_v4::kElementwise, x86_64_v4::kConvert, x86_64_v4::kSums,
-       x86_64_v4::kMedians},
+       x86_64_v4::kBoxes, x86_64_v4::kMedians},
   };
   static const size_t kCount = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;

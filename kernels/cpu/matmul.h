@@ -9,8 +9,8 @@ namespace gpucall::cpu {
 
 enum class Transpose : uint8_t { kNo, kYes };
 
-// Sizes of c = op(a) op(b), row-major and dense: op(a) is m x k, op(b) is k x n, c is m x n. Any may
-// be 0; with k = 0 the product is zeros.
+// Sizes of c = op(a) op(b), row-major and dense: op(a) is m x k, op(b) is k x n, c is m x n. Any
+// may be 0; with k = 0 the product is zeros.
 struct MatMulShape {
   int64_t m = 0, n = 0, k = 0;
   Transpose transpose_a = Transpose::kNo;  // a is stored k x m

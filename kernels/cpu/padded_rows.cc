@@ -37,7 +37,6 @@ int64_t BorderIndex(int64_t index, int64_t size, Border border) {
 
 std::vector<Strip> MakeStrips(const Image& image, int64_t columns) {
   std::vector<Strip> strips;
-  if (image.rows == 0) return strips;
   for (int64_t channel = 0; channel < image.channels; channel += kMaxStripChannels) {
     const int64_t channels = std::min(kMaxStripChannels, image.channels - channel);
     for (int64_t column = 0; column < image.columns; column += columns) {
@@ -101,9 +100,9 @@ void PaddedRows::Read(int64_t row, void* out) const {
     }
     return;
   }
-  const auto* image_row = static_cast<const std::byte*>(image_.data) +
-                          static_cast<size_t>(source * image_.columns * image_.channels) *
-                              SizeOf(image_.type);
+  const auto* image_row =
+      static_cast<const std::byte*>(image_.data) +
+      static_cast<size_t>(source * image_.columns * image_.channels) * SizeOf(image_.type);
   const auto load_border = [&](int64_t p) {
     std::byte* to = target + static_cast<size_t>(p) * pixel;
     const int64_t column = sources_[static_cast<size_t>(p)];

@@ -22,8 +22,9 @@ struct Strip {
   int64_t count() const { return columns * channels; }
 };
 
-// Strips that cover the image, each of at least `columns` columns where the image has them. Channels
-// stay together up to kMaxStripChannels: memory stays bounded whatever their number.
+// REQUIRES (all below): the image is not empty.
+// Strips that cover the image, each of at least `columns` columns where the image has them.
+// Channels stay together up to kMaxStripChannels: memory stays bounded whatever their number.
 inline constexpr int64_t kMaxStripChannels = 64;
 std::vector<Strip> MakeStrips(const Image& image, int64_t columns);
 
@@ -51,7 +52,7 @@ class PaddedRows {
   const size_t size_;
   AlignedArray<std::byte> constant_;  // kMaxStripChannels elements
   Strip strip_ = {};
-  std::vector<int64_t> sources_;       // the image's column for each padded one, -1: constant
+  std::vector<int64_t> sources_;      // the image's column for each padded one, -1: constant
   int64_t inside_ = 0, outside_ = 0;  // first padded column in the image, first one after it
 };
 

@@ -19,7 +19,7 @@ constexpr int64_t RowStride(int64_t count) {
 }
 
 // Columns of a strip for which `rows` rows of T stay in the first-level cache, or twice `halo`
-// columns where that is more.
+// columns where that is more. REQUIRES: channels >= 1.
 template <class T>
 int64_t StripColumns(int64_t rows, int64_t halo, int64_t channels) {
   constexpr int64_t kCacheBytes = 32 << 10;

@@ -10,9 +10,12 @@ namespace {
 
 using Operands = absl::Span<const TensorType* const>;
 
-absl::Status CheckOperandCount(absl::string_view name, size_t got, size_t wanted) {
+// `which` names the wanted operands where they have names.
+absl::Status CheckOperandCount(absl::string_view name, size_t got, size_t wanted,
+                               absl::string_view which = "") {
   if (got == wanted) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(name, ": got ", got, " inputs, needs ", wanted));
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": got ", got, " inputs, needs ", wanted, which));
 }
 
 absl::StatusOr<TensorType> Infer(ElementwiseOp op, Operands operands) {
@@ -50,7 +53,7 @@ absl::Status CheckMatMulOperands(const TensorType& a, const TensorType& b) {
 }
 
 absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands operands) {
-  GPUCALL_RETURN_IF_ERROR(CheckOperandCount("matmul", operands.size(), 2));
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount("matmul", operands.size(), 2, " (a, b)"));
   const TensorType &a = *operands[0], &b = *operands[1];
   GPUCALL_RETURN_IF_ERROR(CheckMatMulOperands(a, b));
   const auto outer = [](const TensorType& type) {
@@ -90,7 +93,8 @@ absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands op
 
 absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands operands) {
   const CatalogueRow& row = RowOf(attributes.kind);
-  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs));
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
+                                            row.inputs == 2 ? " (image, kernel)" : " (image)"));
   GPUCALL_ASSIGN_OR_RETURN(
       FilterLowering lowering,
       LowerFilter(attributes, *operands[0], row.inputs == 2 ? operands[1] : nullptr));

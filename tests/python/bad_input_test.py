@@ -255,13 +255,13 @@ REQUESTS = [
         "no such value",
         run([ONE], [step(7, elementwise=EXP)]),
         INVALID,
-        ("operation 0", "value 7"),
+        ("value 7", "1"),
     ),
     Bad(
         "its own result",
         run([ONE], [step(1, elementwise=EXP)]),
         INVALID,
-        ("operation 0", "value 1"),
+        ("value 1", "1"),
     ),
     Bad("operation unset", run([ONE], [step(0)]), INVALID, ("operation 0", "kind")),
     Bad(
@@ -357,7 +357,7 @@ def test_longest_program(server: ServerProcess) -> None:
 
 def test_most_values(server: ServerProcess) -> None:
     operations = [step(0, 1, elementwise=ADD)]
-    operations += [step(63 + i, i, elementwise=ADD) for i in range(2, 64)]
+    operations += [step(62 + i, i, elementwise=ADD) for i in range(2, 64)]
     outputs = tuple(range(64))
     results = send(server.channel, run([ONE] * 64, operations, outputs))
     assert len(results) == 64

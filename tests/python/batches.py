@@ -11,6 +11,7 @@ import numpy as np
 
 from gpucall import _wire
 from gpucall._tensors import decode_reply, encode_request
+from server_process import DEVICE
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,18 @@ class Reply:
     error: tuple[grpc.StatusCode, str] | None = None
 
 
+# Medians of 15 x 15, one after the other, in a slow call: enough for some tens of
+# milliseconds.
+SLOW_STEPS = 1 if DEVICE == "cpu" else 100
+
+
 def slow_request(rows: int = 1400) -> tuple[str, bytes]:
-    """A call that keeps a lane busy for some milliseconds: a median of 15 x 15."""
+    """A call that keeps a lane busy for a time that grows with `rows`."""
     image = np.random.default_rng(0).random((rows, 512), np.float32)
     median = _wire.Filter(median={"size": [15]})
-    head = _wire.FilterRequest(filter=median)
-    return _wire.FILTER, encode_request(head, [(1, image)])
+    operations = [_wire.Operation(filter=median, inputs=[i]) for i in range(SLOW_STEPS)]
+    head = _wire.RunRequest(program=_wire.Program(operations=operations))
+    return _wire.RUN, encode_request(head, [(2, image)])
 
 
 def start(channel: grpc.Channel, path: str, request: bytes, timeout: float = 60) -> Any:
@@ -48,3 +55,13 @@ def send_together(
     """The replies to requests that are all in flight at once."""
     futures = [start(channel, path, request) for path, request in requests]
     return [finish(future) for future in futures]
+
+
+def gathered(
+    channel: grpc.Channel, requests: Sequence[tuple[str, bytes]]
+) -> list[Reply]:
+    """The replies to requests that come while the server's only lane is busy."""
+    slow = start(channel, *slow_request(300))
+    replies = send_together(channel, requests)
+    assert finish(slow).error is None
+    return replies

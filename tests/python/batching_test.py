@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import grpc
 import numpy as np
-import pytest
 
 import gpucall
-from batches import Reply, finish, send_together, slow_request, start
+from batches import Reply, gathered, send_together
 from gpucall import _wire
 from gpucall._tensors import encode_request
 from raw import tensor
 from server_process import ServerProcess
 
 Request = tuple[str, bytes]
-
-
-@pytest.fixture(scope="module")
-def one_lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server whose only lane can be kept busy, so that what follows gathers."""
-    server = ServerProcess(tmp_path_factory.mktemp("one_lane"), "--lanes=1")
-    yield server
-    server.check_alive()
-    assert server.stop() == 0
 
 
 def add(x: Any, y: Any) -> Request:
@@ -47,14 +37,6 @@ def gaussian(image: Any) -> Request:
     return _wire.FILTER, encode_request(head, [(1, image)])
 
 
-def gathered(server: ServerProcess, requests: list[Request]) -> list[Reply]:
-    """The replies to requests that came while the lane was busy."""
-    slow = start(server.channel, *slow_request())
-    replies = send_together(server.channel, requests)
-    assert finish(slow).error is None
-    return replies
-
-
 def batch_sizes(replies: list[Reply]) -> set[int]:
     return {reply.receipt.batch_size for reply in replies if reply.receipt}
 
@@ -64,7 +46,7 @@ def rows(i: int, columns: int = 5) -> Any:
 
 
 def test_adds_of_many_shapes_share_a_batch(one_lane: ServerProcess) -> None:
-    replies = gathered(one_lane, [add(rows(i), rows(i)) for i in range(32)])
+    replies = gathered(one_lane.channel, [add(rows(i), rows(i)) for i in range(32)])
     for i, reply in enumerate(replies):
         np.testing.assert_array_equal(reply.arrays[0], rows(i) + rows(i))
     assert max(batch_sizes(replies)) >= 16
@@ -74,7 +56,7 @@ def test_matmuls_share_a_batch_and_are_bit_equal(one_lane: ServerProcess) -> Non
     pairs = [(rows(i, 64), rows(i, 64).T.copy()) for i in range(32)]
     requests = [matmul(a, b) for a, b in pairs]
     alone = [send_together(one_lane.channel, [request])[0] for request in requests]
-    together = gathered(one_lane, requests)
+    together = gathered(one_lane.channel, requests)
     assert batch_sizes(alone) == {1}
     assert max(batch_sizes(together)) >= 16
     for one, other in zip(alone, together, strict=True):
@@ -84,7 +66,7 @@ def test_matmuls_share_a_batch_and_are_bit_equal(one_lane: ServerProcess) -> Non
 def test_filters_share_a_batch_and_are_bit_equal(one_lane: ServerProcess) -> None:
     requests = [gaussian(np.repeat(rows(i, 20), 9, axis=0)) for i in range(32)]
     alone = [send_together(one_lane.channel, [request])[0] for request in requests]
-    together = gathered(one_lane, requests)
+    together = gathered(one_lane.channel, requests)
     assert max(batch_sizes(together)) >= 16
     for one, other in zip(alone, together, strict=True):
         assert one.arrays[0].tobytes() == other.arrays[0].tobytes()
@@ -93,7 +75,7 @@ def test_filters_share_a_batch_and_are_bit_equal(one_lane: ServerProcess) -> Non
 def test_one_bad_call_fails_alone(one_lane: ServerProcess) -> None:
     requests = [add(rows(i), rows(i)) for i in range(31)]
     requests.insert(11, add(np.zeros((2, 3), np.float32), np.zeros(4, np.float32)))
-    replies = gathered(one_lane, requests)
+    replies = gathered(one_lane.channel, requests)
     bad = replies.pop(11)
     assert bad.error is not None and bad.error[0] is grpc.StatusCode.INVALID_ARGUMENT
     for i, reply in enumerate(replies):
@@ -109,7 +91,7 @@ def test_a_fault_found_while_running_fails_alone(one_lane: ServerProcess) -> Non
 
     requests = [power([i, 2], [2, i]) for i in range(10)]
     requests.insert(4, power([2, 0], [-1, -1]))
-    replies = gathered(one_lane, requests)
+    replies = gathered(one_lane.channel, requests)
     bad = replies.pop(4)
     assert bad.error is not None and bad.error[0] is grpc.StatusCode.INVALID_ARGUMENT
     assert "exponent" in bad.error[1]
@@ -122,7 +104,7 @@ def test_nan_stays_with_its_caller(one_lane: ServerProcess) -> None:
     for make in (add, matmul):
         squares = [np.full((5, 5), i, np.float32) for i in range(31)]
         requests = [make(nan, nan), *(make(x, x) for x in squares)]
-        replies = gathered(one_lane, requests)
+        replies = gathered(one_lane.channel, requests)
         assert np.isnan(replies[0].arrays[0]).all()
         for x, reply in zip(squares, replies[1:], strict=True):
             right = x + x if make is add else x @ x
@@ -133,7 +115,7 @@ def test_batches_of_10_then_2_then_10(one_lane: ServerProcess) -> None:
     seed = 0
     for size in (10, 2, 10):
         xs = [rows(seed + i) for i in range(size)]
-        replies = gathered(one_lane, [add(x, x) for x in xs])
+        replies = gathered(one_lane.channel, [add(x, x) for x in xs])
         for x, reply in zip(xs, replies, strict=True):
             np.testing.assert_array_equal(reply.arrays[0], x + x)
         seed += size
@@ -141,7 +123,7 @@ def test_batches_of_10_then_2_then_10(one_lane: ServerProcess) -> None:
 
 def test_no_batching_when_told(start_server: Callable[..., ServerProcess]) -> None:
     server = start_server("--lanes=1", "--max_batch_tasks=1")
-    replies = gathered(server, [add(rows(i), rows(i)) for i in range(16)])
+    replies = gathered(server.channel, [add(rows(i), rows(i)) for i in range(16)])
     assert batch_sizes(replies) == {1}
     assert server.stop() == 0
 

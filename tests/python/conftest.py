@@ -21,6 +21,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="session")
+def one_lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server whose only lane can be kept busy, so that what follows shares a batch."""
+    process = ServerProcess(tmp_path_factory.mktemp("one_lane"), "--lanes=1")
+    yield process
+    process.check_alive()
+    assert process.stop() == 0, process.log()
+
+
+@pytest.fixture(scope="session")
 def c(server: ServerProcess) -> Iterator[gpucall.Client]:
     """A blocking client of the session's server."""
     with gpucall.connect(server.address, timeout=60) as client:

@@ -6,7 +6,8 @@
 namespace gpucall::cpu::GPUCALL_LEVEL {
 namespace {
 
-// Nearest integer, halves to even, for |x| <= 2^31: adding 1.5 * 2^52 leaves no room for a fraction.
+// Nearest integer, halves to even, for |x| <= 2^31: adding 1.5 * 2^52 leaves no room for a
+// fraction.
 double Round(double x) {
   constexpr double kNoFraction = 6755399441055744.0;
   return (x + kNoFraction) - kNoFraction;
@@ -54,7 +55,8 @@ void Loop(const void* in, void* out, size_t count) {
 
 }  // namespace
 
-#define GPUCALL_FROM(T) {Loop<T, bool>, Loop<T, unsigned char>, Loop<T, int>, Loop<T, float>, Loop<T, double>}
+#define GPUCALL_FROM(T) \
+  { Loop<T, bool>, Loop<T, unsigned char>, Loop<T, int>, Loop<T, float>, Loop<T, double> }
 const ConvertTable kConvert = {.loops = {GPUCALL_FROM(bool), GPUCALL_FROM(unsigned char),
                                          GPUCALL_FROM(int), GPUCALL_FROM(float),
                                          GPUCALL_FROM(double)}};

@@ -29,6 +29,19 @@ struct SumTable {
   WeightedSum<double> sum_float64;
 };
 
+// Running sums of a uint8 image.
+struct BoxTable {
+  // sums[i] += entering[i] - leaving[i], for i < count.
+  void (*move_down)(const uint8_t* entering, const uint8_t* leaving, uint32_t* sums, size_t count);
+  // out[i] = the sum over c < column_count of columns[i + c * step], for i < count. `scratch` has
+  // the size of `columns`: count + (column_count - 1) * step.
+  void (*sum_along)(const uint32_t* columns, size_t column_count, size_t step, uint32_t* scratch,
+                    uint32_t* out, size_t count);
+  // out[i] = sums[i] * factor.
+  void (*scale_float32)(const uint32_t* sums, float factor, float* out, size_t count);
+  void (*scale_float64)(const uint32_t* sums, double factor, double* out, size_t count);
+};
+
 // Medians are taken of keys: integers in the order of the elements, NaN last.
 using Key8 = uint8_t;   // uint8
 using Key32 = int32_t;  // float32

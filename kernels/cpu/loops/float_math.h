@@ -64,7 +64,7 @@ inline float logf(float x) {
   p = p * m + 0.333333312f;
   float result = p * m * z + e * kLn2Low - 0.5f * z;
   result = (m + result) + e * kLn2High;
-  result = x < INFINITY ? result : x;        // infinity, NaN
+  result = x < INFINITY ? result : x;  // infinity, NaN
   result = x == 0.0f ? -INFINITY : result;
   return x < 0.0f ? NAN : result;
 }

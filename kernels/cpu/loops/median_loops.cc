@@ -31,38 +31,59 @@ inline void Exchange(V& low, V& high) {
 
 // Moves the smallest of held[0 .. size) to its start and the largest to its end. size >= 3.
 template <class V>
-inline void MoveExtremes(V* held, size_t size) {
+[[gnu::always_inline]] inline void MoveExtremes(V* held, size_t size) {
   for (size_t i = 0; i < size / 2; ++i) Exchange(held[i], held[size - 1 - i]);
   for (size_t i = 1; i < (size + 1) / 2; ++i) Exchange(held[0], held[i]);
   for (size_t i = size / 2; i < size - 1; ++i) Exchange(held[i], held[size - 1]);
 }
 
-// The middle of an odd count: holds half of the elements and two more, of which the smallest and
-// the largest cannot be the middle; drops both, takes the next. An even count gets one more element
-// that is as large as any, which leaves rank n / 2 where it is.
-template <class Key, size_t fixed_count>
-inline void ExchangeMedian(const Key* const* sources, size_t count, size_t i, Key* out) {
-  using V = Vector<Key>;
-  const size_t n = fixed_count ? fixed_count : count;
-  const size_t odd = n | 1;
-  V held[(fixed_count ? fixed_count : kMaxExchangeCount) / 2 + 2];
-  const auto element = [&](size_t e) {
-    return e < n ? LoadVector(sources[e] + i) : V{} + Limits<Key>::kMax;
-  };
-  size_t size = odd / 2 + 2;
-  for (size_t e = 0; e < size; ++e) held[e] = element(e);
-  for (size_t next = size; size > 3; --size, ++next) {
-    MoveExtremes(held, size);
-    held[0] = element(next);
+// The middle of an odd count of elements: holds half of them and two more, of which the smallest
+// and the largest cannot be the middle; drops both, takes the next. An even count gets one more
+// element that is as large as any, which leaves rank n / 2 where it is.
+template <class Key>
+struct Elements {
+  const Key* const* sources;
+  size_t n, i;
+  Vector<Key> operator[](size_t e) const {
+    return e < n ? LoadVector(sources[e] + i) : Vector<Key>{} + Limits<Key>::kMax;
   }
-  MoveExtremes(held, 3);
-  StoreVector<Key>(held[1], out + i);
+};
+
+// For a count known here: all in registers.
+template <size_t size, size_t next, class Key>
+[[gnu::always_inline]] inline void Narrow(const Elements<Key>& elements, Vector<Key>* held) {
+  MoveExtremes(held, size);
+  if constexpr (size > 3) {
+    held[0] = elements[next];
+    Narrow<size - 1, next + 1>(elements, held);
+  }
+}
+template <size_t count, class Key>
+void FixedMedians(const Key* const* sources, Key* out, size_t row_count) {
+  constexpr size_t kHeld = count / 2 + 2;
+  for (size_t i = 0; i < row_count; i += kLanes<Key>) {
+    const Elements<Key> elements = {sources, count, i};
+    Vector<Key> held[kHeld];
+    for (size_t e = 0; e < kHeld; ++e) held[e] = elements[e];
+    Narrow<kHeld, kHeld>(elements, held);
+    StoreVector<Key>(held[1], out + i);
+  }
 }
 
-template <class Key, size_t fixed_count>
-void ExchangeMedians(const Key* const* sources, size_t n, Key* out, size_t count) {
-  for (size_t i = 0; i < count; i += kLanes<Key>) {
-    ExchangeMedian<Key, fixed_count>(sources, n, i, out);
+template <class Key>
+void AnyMedians(const Key* const* sources, size_t n, Key* out, size_t row_count) {
+  const size_t held_count = (n | 1) / 2 + 2;
+  for (size_t i = 0; i < row_count; i += kLanes<Key>) {
+    const Elements<Key> elements = {sources, n, i};
+    Vector<Key> held[kMaxExchangeCount / 2 + 2];
+    for (size_t e = 0; e < held_count; ++e) held[e] = elements[e];
+    size_t size = held_count;
+    for (size_t next = size; size > 3; --size, ++next) {
+      MoveExtremes(held, size);
+      held[0] = elements[next];
+    }
+    MoveExtremes(held, 3);
+    StoreVector<Key>(held[1], out + i);
   }
 }
 
@@ -78,11 +99,13 @@ void ExchangeRow(const KeyWindow<Key>& window, Key* out, size_t count) {
   if (n == 1) {
     __builtin_memcpy(out, sources[0], count * sizeof(Key));
   } else if (n == 9) {
-    ExchangeMedians<Key, 9>(sources, n, out, count);
+    FixedMedians<9>(sources, out, count);
   } else if (n == 25) {
-    ExchangeMedians<Key, 25>(sources, n, out, count);
+    FixedMedians<25>(sources, out, count);
+  } else if (n == 49) {
+    FixedMedians<49>(sources, out, count);
   } else {
-    ExchangeMedians<Key, 0>(sources, n, out, count);
+    AnyMedians(sources, n, out, count);
   }
 }
 

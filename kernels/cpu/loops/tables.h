@@ -34,6 +34,7 @@ namespace GPUCALL_LEVEL {
 extern const ElementwiseTable kElementwise;
 extern const ConvertTable kConvert;
 extern const SumTable kSums;
+extern const BoxTable kBoxes;
 extern const MedianTable kMedians;
 }  // namespace GPUCALL_LEVEL
 
@@ -42,6 +43,7 @@ struct Level {
   const ElementwiseTable& elementwise;
   const ConvertTable& convert;
   const SumTable& sums;
+  const BoxTable& boxes;
   const MedianTable& medians;
 };
 // Levels this machine can run, slowest first; at least one. Live forever.

@@ -36,8 +36,7 @@ _LENGTH_DELIMITED = 2
 
 def dtype_number(dtype: npt.DTypeLike) -> int:
     """The wire's DType of a NumPy dtype. TypeError naming it where there is none."""
-    native = np.dtype(dtype).newbyteorder("=")
-    number = _NUMBERS.get(native)
+    number = _NUMBERS.get(np.dtype(dtype).newbyteorder("="))
     if number is None:
         raise TypeError(
             f"dtype {np.dtype(dtype)} cannot be sent; allowed: "
@@ -69,8 +68,17 @@ def as_array(value: npt.ArrayLike) -> Array:
             f"masked array of dtype {value.dtype}: fill or drop the mask first"
         )
     array = np.asarray(value)
+    if array.dtype == np.float64 and isinstance(value, (list, tuple)):
+        array = _exact(array, value)
     dtype_number(array.dtype)
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def _exact(array: Array, value: npt.ArrayLike) -> Array:
+    """NumPy makes floats of a list of integers past 2**63; uint64, or OverflowError."""
+    elements = np.asarray(value, object)
+    integers = all(isinstance(element, int) for element in elements.flat)
+    return np.asarray(value, np.uint64) if integers and array.size else array
 
 
 def as_arrays(
@@ -80,24 +88,23 @@ def as_arrays(
 
     OverflowError: a Python integer does not fit the dtype it takes.
     """
-    arrays = [None if is_weak(value) else as_array(value) for value in operands]
-    dtype = promote(
-        [
-            value if a is None else a.dtype
-            for value, a in zip(operands, arrays, strict=True)
-        ][first_promoted:]
-    )
+    arrays: list[Any] = [
+        value if is_weak(value) else as_array(value) for value in operands
+    ]
+    if not any(map(is_weak, arrays)):
+        return arrays
+    dtype = promote(arrays[first_promoted:])
     return [
-        a
-        if a is not None
-        else as_array(np.asarray(v, dtype if i >= first_promoted else None))
-        for i, (v, a) in enumerate(zip(operands, arrays, strict=True))
+        as_array(np.asarray(value, dtype if i >= first_promoted else None))
+        if is_weak(value)
+        else value
+        for i, value in enumerate(arrays)
     ]
 
 
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
-    """NumPy's result dtype of dtypes and Python scalars."""
-    return np.result_type(*operands) if operands else np.dtype(bool)
+    """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
+    return np.result_type(*operands)
 
 
 def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:

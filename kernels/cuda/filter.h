@@ -1,0 +1,99 @@
+// 2-D image filters. Launchers enqueue on a stream, never wait, and return the launch's error.
+//
+// A launch filters a batch of images of any sizes with one window. Blocks are numbered through the
+// batch: an image's tiles, of FilterTile's size, row by row.
+#ifndef GPUCALL_KERNELS_CUDA_FILTER_H_
+#define GPUCALL_KERNELS_CUDA_FILTER_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace gpucall::cuda {
+
+// What lies outside the image; scipy.ndimage's names.
+enum class Border : uint8_t { kNearest, kReflect, kMirror, kWrap, kConstant };
+
+enum class PixelType : uint8_t { kUint8, kFloat32 };
+enum class WeightType : uint8_t { kUint8, kInt32, kFloat32, kFloat64 };
+
+// Window element (i, j) for output (y, x) is image (y + i - rows_before, x + j - columns_before).
+struct FilterWindow {
+  int rows = 1, columns = 1;  // each >= 1
+  int rows_before = 0, columns_before = 0;
+  Border border = Border::kReflect;
+  double cval = 0;  // outside the image, for kConstant; representable in the image's type
+};
+
+// rows x columns x channels in device memory, row-major. Output and input do not overlap.
+struct FilterImage {
+  const void* input = nullptr;
+  void* output = nullptr;
+  long long rows = 0, columns = 0;
+  long long first_block = 0;        // blocks of the images before it
+  const void* kernel = nullptr;     // dense: window.rows x window.columns weights as given
+  double* dense_weights = nullptr;  // dense: DenseWeightCount of them, see PrepareDenseWeights
+};
+
+struct FilterBatch {
+  FilterImage only;                    // the image, where image_count is 1
+  const FilterImage* table = nullptr;  // in device memory, elsewhere
+  int image_count = 0;
+  long long block_count = 0;  // of all images
+  int channels = 1;           // each filtered by itself
+  PixelType input = PixelType::kUint8, output = PixelType::kUint8;
+  FilterWindow window;
+};
+
+struct FilterTile {
+  int rows, columns;  // pixels
+};
+// Blocks of an image; 0 for an empty one.
+long long FilterBlockCount(FilterTile tile, long long rows, long long columns);
+
+// ---- Separable: the sum over (i, j) of row_weights[i] * column_weights[j] * element (i, j). Every
+// weight counts: 0 times NaN is NaN. Outside the image a constant border is cval for the product of
+// both passes. Sums are in float32.
+inline constexpr int kMaxSeparableWeights = 128;  // of each axis
+struct SeparableWeights {
+  float rows[kMaxSeparableWeights];
+  float columns[kMaxSeparableWeights];
+};
+// False where the window is too large, or the image has too many channels: use SeparablePasses.
+bool SeparableFits(const FilterWindow& window, int channels);
+FilterTile SeparableTile(int channels);
+cudaError_t LaunchSeparable(const FilterBatch& batch, const SeparableWeights& weights,
+                            cudaStream_t stream);
+
+// The same for any window, in float64, one image (batch.only) at a time. Weights and `scratch`
+// (rows * columns * channels doubles) are in device memory. `outside_row` is the sum over j of
+// column_weights[j] * cval.
+cudaError_t LaunchSeparablePasses(const FilterBatch& batch, const double* row_weights,
+                                  const double* column_weights, double outside_row, double* scratch,
+                                  cudaStream_t stream);
+
+// ---- Dense: the sum over (i, j) of weight (i, j) * element (i, j), but for weights of 0, whose
+// elements take no part. In float32; in float64 where there are more than kMaxFloat32Weights or the
+// window is too large for DenseFits, and for a uint8 image whose sums could pass 2^24.
+inline constexpr int kMaxFloat32Weights = 256;
+bool DenseFits(const FilterWindow& window, int channels);
+FilterTile DenseTile(int channels);
+// Doubles of FilterImage::dense_weights: first whether sums are in float64 (0 or 1), then weights.
+constexpr long long DenseWeightCount(const FilterWindow& window) {
+  return 1 + static_cast<long long>(window.rows) * window.columns;
+}
+enum class Flip : uint8_t { kNo, kBoth };  // on both axes
+// Fills dense_weights of every image from its `kernel`.
+cudaError_t LaunchPrepareDenseWeights(const FilterBatch& batch, WeightType type, Flip flip,
+                                      cudaStream_t stream);
+// REQUIRES: dense_weights are filled, and their first is 1 where not DenseFits.
+cudaError_t LaunchDense(const FilterBatch& batch, cudaStream_t stream);
+
+// ---- Median: the element of rank floor(count / 2) of the window, from 0. NaN ranks last; of zeros
+// the negative first.
+FilterTile MedianTile(const FilterWindow& window, PixelType input, int channels);
+cudaError_t LaunchMedian(const FilterBatch& batch, cudaStream_t stream);
+
+}  // namespace gpucall::cuda
+
+#endif  // GPUCALL_KERNELS_CUDA_FILTER_H_

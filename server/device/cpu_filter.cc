@@ -1,0 +1,61 @@
+#include "server/device/cpu_filter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/filter.h"
+
+namespace gpucall {
+namespace {
+
+cpu::Border BorderOf(BorderMode mode) {
+  switch (mode) {
+    case BorderMode::kNearest:
+      return cpu::Border::kNearest;
+    case BorderMode::kReflect:
+      return cpu::Border::kReflect;
+    case BorderMode::kMirror:
+      return cpu::Border::kMirror;
+    case BorderMode::kWrap:
+      return cpu::Border::kWrap;
+    case BorderMode::kConstant:
+      break;
+  }
+  return cpu::Border::kConstant;
+}
+
+// The kernel's weights as they are applied.
+std::vector<double> DenseWeights(const FilterStep& step, const CpuValues& values) {
+  if (step.kernel == FilterStep::kNoKernel) return step.dense_weights;
+  std::vector<double> weights(static_cast<size_t>(step.size[0] * step.size[1]));
+  const DType dtype = values.type(step.kernel).dtype;
+  cpu::FindConvertLoop(ElementTypeOf(dtype), cpu::ElementType::kFloat64)(
+      values.data(step.kernel), weights.data(), weights.size());
+  if (step.flip) std::reverse(weights.begin(), weights.end());
+  return weights;
+}
+
+}  // namespace
+
+void RunFilter(const FilterStep& step, const CpuValues& values) {
+  const cpu::Image image = {values.data(step.image), ElementTypeOf(values.type(step.image).dtype),
+                            step.rows, step.columns, step.channels};
+  const cpu::Window window = {step.size[0],   step.size[1],        step.before[0],
+                              step.before[1], BorderOf(step.mode), step.cval};
+  const cpu::Output output = {values.target(step.output),
+                              ElementTypeOf(values.type(step.output).dtype)};
+  switch (step.form) {
+    case FilterStep::Form::kSeparable:
+      cpu::SeparableFilter(image, window, step.row_weights, step.column_weights, output);
+      break;
+    case FilterStep::Form::kDense:
+      cpu::DenseFilter(image, window, DenseWeights(step, values), output);
+      break;
+    case FilterStep::Form::kMedian:
+      cpu::MedianFilter(image, window, output);
+      break;
+  }
+}
+
+}  // namespace gpucall

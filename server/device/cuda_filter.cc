@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "server/device/cuda_filter_run.h"
+#include "server/device/cuda_status.h"
+
+namespace gpucall {
+namespace {
+
+constexpr double kExactInFloat32 = 1 << 24;
+
+double SumOfMagnitudes(const std::vector<double>& weights) {
+  return std::accumulate(weights.begin(), weights.end(), 0.0,
+                         [](double sum, double weight) { return sum + std::abs(weight); });
+}
+
+int ChannelsOf(const FilterStep& step) {
+  return static_cast<int>(std::max<int64_t>(step.channels, 1));
+}
+
+class SeparableRun : public FilterRun {
+ public:
+  SeparableRun(size_t step, BatchLayout& layout, const FilterStep& filter)
+      : FilterRun(step, layout, cuda::SeparableTile(ChannelsOf(filter))) {
+    std::copy(filter.row_weights.begin(), filter.row_weights.end(), weights_.rows);
+    std::copy(filter.column_weights.begin(), filter.column_weights.end(), weights_.columns);
+  }
+
+  absl::Status Launch(cudaStream_t stream) override {
+    return CudaStatus(cuda::LaunchSeparable(batch_, weights_, stream), "LaunchSeparable");
+  }
+
+ private:
+  cuda::SeparableWeights weights_ = {};
+};
+
+// Where SeparableRun would not fit, or not be exact enough.
+class SeparablePassesRun : public FilterRun {
+ public:
+  SeparablePassesRun(size_t step, BatchLayout& layout, const FilterStep& filter)
+      : FilterRun(step, layout, {1, 1}), weights_(filter.row_weights) {
+    weights_.insert(weights_.end(), filter.column_weights.begin(), filter.column_weights.end());
+    weights_offset_ = layout.ReserveTable(WeightBytes());
+    for (const double weight : filter.column_weights) outside_row_ += weight * filter.cval;
+    for (size_t g = 0; g < layout.groups().size(); ++g) {
+      const int64_t count = PlanOf(g).values[StepOf(g).output].count();
+      layout.RequireScratch(count * static_cast<int64_t>(sizeof(double)));
+    }
+  }
+
+  void FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) override {
+    FilterRun::FillTables(memory, upload);
+    upload.push_back({weights_offset_, weights_.data(), WeightBytes()});
+  }
+
+  absl::Status Launch(cudaStream_t stream) override {
+    const auto* weights = reinterpret_cast<const double*>(memory_ + weights_offset_);
+    auto* scratch = reinterpret_cast<double*>(memory_ + layout_.scratch_offset());
+    cuda::FilterBatch single = batch_;
+    single.image_count = 1;
+    for (const cuda::FilterImage& image : images_) {
+      single.only = image;
+      GPUCALL_RETURN_IF_ERROR(
+          CudaStatus(cuda::LaunchSeparablePasses(single, weights, weights + single.window.rows,
+                                                 outside_row_, scratch, stream),
+                     "LaunchSeparablePasses"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t WeightBytes() const { return static_cast<int64_t>(weights_.size() * sizeof(double)); }
+
+  std::vector<double> weights_;  // of the rows, then of the columns
+  double outside_row_ = 0;
+  int64_t weights_offset_ = 0;
+};
+
+cuda::WeightType WeightTypeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kUint8:
+      return cuda::WeightType::kUint8;
+    case DType::kInt32:
+      return cuda::WeightType::kInt32;
+    case DType::kFloat64:
+      return cuda::WeightType::kFloat64;
+    default:
+      return cuda::WeightType::kFloat32;
+  }
+}
+
+// Weights come with the step, the same for all images, or are a value of each task.
+class DenseRun : public FilterRun {
+ public:
+  DenseRun(size_t step, BatchLayout& layout, const FilterStep& filter)
+      : FilterRun(step, layout, cuda::DenseTile(ChannelsOf(filter))), kernel_(filter.kernel) {
+    if (HasKernel()) {
+      layout.RequireScratch(batch_.image_count * PreparedBytes());
+      weight_type_ = WeightTypeOf(PlanOf(0).values[kernel_].dtype);
+      flip_ = filter.flip ? cuda::Flip::kBoth : cuda::Flip::kNo;
+      return;
+    }
+    const double magnitude = SumOfMagnitudes(filter.dense_weights);
+    const bool exact = batch_.input != cuda::PixelType::kUint8 || 255 * magnitude < kExactInFloat32;
+    const bool fits = cuda::DenseFits(batch_.window, batch_.channels);
+    weights_ = {exact && fits ? 0.0 : 1.0};
+    weights_.insert(weights_.end(), filter.dense_weights.begin(), filter.dense_weights.end());
+    weights_offset_ = layout.ReserveTable(PreparedBytes());
+  }
+
+  void FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) override {
+    FilterRun::FillTables(memory, upload);
+    if (!HasKernel()) upload.push_back({weights_offset_, weights_.data(), PreparedBytes()});
+  }
+
+  absl::Status Launch(cudaStream_t stream) override {
+    if (HasKernel()) {
+      GPUCALL_RETURN_IF_ERROR(
+          CudaStatus(cuda::LaunchPrepareDenseWeights(batch_, weight_type_, flip_, stream),
+                     "LaunchPrepareDenseWeights"));
+    }
+    return CudaStatus(cuda::LaunchDense(batch_, stream), "LaunchDense");
+  }
+
+ private:
+  bool HasKernel() const { return kernel_ != FilterStep::kNoKernel; }
+  // Of one image's prepared weights.
+  int64_t PreparedBytes() const {
+    return cuda::DenseWeightCount(batch_.window) * static_cast<int64_t>(sizeof(double));
+  }
+
+  void CompleteImage(size_t index, size_t group, size_t member, cuda::FilterImage& image) override {
+    if (HasKernel()) {
+      image.kernel = Address(kernel_, group, member);
+      image.dense_weights = reinterpret_cast<double*>(
+          memory_ + layout_.scratch_offset() + static_cast<int64_t>(index) * PreparedBytes());
+    } else {
+      image.dense_weights = reinterpret_cast<double*>(memory_ + weights_offset_);
+    }
+  }
+
+  const uint32_t kernel_;
+  cuda::WeightType weight_type_ = cuda::WeightType::kFloat32;
+  cuda::Flip flip_ = cuda::Flip::kNo;
+  std::vector<double> weights_;  // without a kernel: as prepared
+  int64_t weights_offset_ = 0;
+};
+
+class MedianRun : public FilterRun {
+ public:
+  MedianRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
+      : FilterRun(step, layout, tile) {}
+
+  absl::Status Launch(cudaStream_t stream) override {
+    return CudaStatus(cuda::LaunchMedian(batch_, stream), "LaunchMedian");
+  }
+};
+
+// Whether sums in float32, of the kernel that does both passes at once, will do.
+bool SumsInFloat32(const FilterStep& filter, DType image) {
+  if (!cuda::SeparableFits(WindowOf(filter), ChannelsOf(filter))) return false;
+  if (filter.size[0] + filter.size[1] > cuda::kMaxFloat32Weights) return false;
+  const double magnitude =
+      SumOfMagnitudes(filter.row_weights) * SumOfMagnitudes(filter.column_weights);
+  return image != DType::kUint8 || 255 * magnitude < kExactInFloat32;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout) {
+  const Plan& plan = *layout.groups()[0].plan;
+  const auto& filter = std::get<FilterStep>(plan.steps[step]);
+  constexpr int64_t kMaxChannels = std::numeric_limits<int>::max();
+  if (filter.channels > kMaxChannels) {
+    return absl::UnimplementedError(absl::StrCat("filter: image has ", filter.channels,
+                                                 " channels, allowed are ", kMaxChannels));
+  }
+  const DType image = plan.values[filter.image].dtype;
+  switch (filter.form) {
+    case FilterStep::Form::kSeparable:
+      if (!SumsInFloat32(filter, image)) {
+        return std::make_unique<SeparablePassesRun>(step, layout, filter);
+      }
+      return std::make_unique<SeparableRun>(step, layout, filter);
+    case FilterStep::Form::kDense:
+      return std::make_unique<DenseRun>(step, layout, filter);
+    case FilterStep::Form::kMedian:
+      break;
+  }
+  const cuda::PixelType input =
+      image == DType::kUint8 ? cuda::PixelType::kUint8 : cuda::PixelType::kFloat32;
+  return std::make_unique<MedianRun>(step, layout,
+                                     cuda::MedianTile(WindowOf(filter), input, ChannelsOf(filter)));
+}
+
+}  // namespace gpucall

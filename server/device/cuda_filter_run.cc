@@ -1,0 +1,84 @@
+#include "server/device/cuda_filter_run.h"
+
+#include <algorithm>
+
+namespace gpucall {
+namespace {
+
+cuda::Border BorderOf(BorderMode mode) {
+  switch (mode) {
+    case BorderMode::kNearest:
+      return cuda::Border::kNearest;
+    case BorderMode::kReflect:
+      return cuda::Border::kReflect;
+    case BorderMode::kMirror:
+      return cuda::Border::kMirror;
+    case BorderMode::kWrap:
+      return cuda::Border::kWrap;
+    case BorderMode::kConstant:
+      return cuda::Border::kConstant;
+  }
+  return cuda::Border::kConstant;
+}
+
+cuda::PixelType PixelTypeOf(DType dtype) {
+  return dtype == DType::kUint8 ? cuda::PixelType::kUint8 : cuda::PixelType::kFloat32;
+}
+
+}  // namespace
+
+cuda::FilterWindow WindowOf(const FilterStep& step) {
+  return {.rows = static_cast<int>(step.size[0]),
+          .columns = static_cast<int>(step.size[1]),
+          .rows_before = static_cast<int>(step.before[0]),
+          .columns_before = static_cast<int>(step.before[1]),
+          .border = BorderOf(step.mode),
+          .cval = step.cval};
+}
+
+FilterRun::FilterRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
+    : step_(step), layout_(layout), tile_(tile) {
+  batch_.channels = static_cast<int>(std::max<int64_t>(StepOf(0).channels, 1));
+  batch_.input = PixelTypeOf(PlanOf(0).values[StepOf(0).image].dtype);
+  batch_.output = PixelTypeOf(PlanOf(0).values[StepOf(0).output].dtype);
+  batch_.window = WindowOf(StepOf(0));
+  for (size_t g = 0; g < layout.groups().size(); ++g) {
+    if (!IsEmpty(g)) batch_.image_count += static_cast<int>(layout.groups()[g].members.size());
+  }
+  if (batch_.image_count > 1) table_offset_ = layout.ReserveTable(TableBytes());
+}
+
+void FilterRun::FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) {
+  memory_ = memory;
+  for (size_t g = 0; g < layout_.groups().size(); ++g) {
+    for (size_t i = 0; i < layout_.groups()[g].members.size() && !IsEmpty(g); ++i) AddImage(g, i);
+  }
+  if (batch_.image_count == 1) batch_.only = images_[0];
+  if (batch_.image_count <= 1) return;
+  batch_.table = reinterpret_cast<const cuda::FilterImage*>(memory + table_offset_);
+  upload.push_back({table_offset_, images_.data(), TableBytes()});
+}
+
+std::byte* FilterRun::Address(uint32_t value, size_t group, size_t member) const {
+  const BatchLayout::Slots slots = layout_.SlotsOf(value, group);
+  return memory_ + slots.offset + static_cast<int64_t>(member) * slots.stride;
+}
+
+int64_t FilterRun::TableBytes() const {
+  return batch_.image_count * static_cast<int64_t>(sizeof(cuda::FilterImage));
+}
+
+void FilterRun::AddImage(size_t group, size_t member) {
+  const FilterStep& step = StepOf(group);
+  cuda::FilterImage image;
+  image.input = Address(step.image, group, member);
+  image.output = Address(step.output, group, member);
+  image.rows = step.rows;
+  image.columns = step.columns;
+  image.first_block = batch_.block_count;
+  CompleteImage(images_.size(), group, member, image);
+  batch_.block_count += cuda::FilterBlockCount(tile_, step.rows, step.columns);
+  images_.push_back(image);
+}
+
+}  // namespace gpucall

@@ -1,0 +1,63 @@
+// A lane of a GPU: one stream, its pinned memory and its cuBLASLt workspace.
+#ifndef GPUCALL_SERVER_DEVICE_CUDA_LANE_H_
+#define GPUCALL_SERVER_DEVICE_CUDA_LANE_H_
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/cuda/matmul.h"
+#include "server/device/cuda_handles.h"
+#include "server/device/cuda_kernel_cache.h"
+#include "server/device/cuda_memory.h"
+#include "server/device/cuda_staging.h"
+#include "server/device/cuda_step.h"
+#include "server/device/device.h"
+
+namespace gpucall {
+
+// What the lanes of a device share.
+struct CudaDeviceState {
+  DeviceInfo info;
+  int ordinal;
+  DeviceMemoryPool pool;
+  KernelCache kernels;
+};
+
+// Runs a batch as: one copy up, the launches of each step, one copy down, all in the lane's stream.
+class CudaLane : public Lane {
+ public:
+  // `device` must outlive the lane. RESOURCE_EXHAUSTED: no memory for it.
+  static absl::StatusOr<std::unique_ptr<Lane>> Make(CudaDeviceState& device);
+
+  absl::Status Execute(absl::Span<Execution> batch, BatchTiming& timing) override;
+
+ private:
+  enum Mark { kStart, kCopiedIn, kComputed, kCopiedOut, kMarkCount };
+
+  explicit CudaLane(CudaDeviceState& device, Staging staging)
+      : device_(device), staging_(std::move(staging)) {}
+
+  absl::Status Run(absl::Span<Execution> batch, BatchTiming& timing);
+  absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> PrepareSteps(BatchLayout& layout);
+  absl::Status Upload(absl::Span<const Execution> batch, const BatchLayout& layout,
+                      absl::Span<const std::unique_ptr<StepRun>> steps, std::byte* memory);
+  absl::Status Record(Mark mark);
+  absl::Status ReadTiming(BatchTiming& timing) const;
+  // Sets outputs and statuses; `downloaded` is the layout's download region.
+  void Deliver(absl::Span<Execution> batch, const BatchLayout& layout, const std::byte* downloaded);
+
+  CudaDeviceState& device_;
+  Staging staging_;
+  CudaGlobalMemory workspace_;
+  CublasLt cublas_;
+  std::optional<cuda::MatMul> matmul_;
+  std::array<CudaEvent, kMarkCount> marks_;
+  std::vector<std::byte> unchanged_;  // outputs that are inputs
+  CudaStream stream_;                 // last: its work uses all of the above
+};
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_DEVICE_CUDA_LANE_H_

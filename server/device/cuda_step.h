@@ -1,0 +1,37 @@
+// Steps of a batch on a CUDA lane: each is a few launches for all executions.
+#ifndef GPUCALL_SERVER_DEVICE_CUDA_STEP_H_
+#define GPUCALL_SERVER_DEVICE_CUDA_STEP_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/cuda/matmul.h"
+#include "server/device/cuda_kernel_cache.h"
+#include "server/device/cuda_layout.h"
+#include "server/device/cuda_staging.h"
+
+namespace gpucall {
+
+// One step of one batch. Calls go in the order prepare, FillTables, Launch.
+class StepRun {
+ public:
+  virtual ~StepRun() = default;
+
+  // The batch's memory is at `memory`. Appends the step's tables, which it owns, to the upload.
+  virtual void FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) = 0;
+  virtual absl::Status Launch(cudaStream_t stream) = 0;
+};
+
+// Prepare step number `step` of the layout's plans, and reserve what it needs in `layout`, which
+// must outlive the run. The first may compile a kernel; the last refuses (UNIMPLEMENTED) images of
+// over 2^31 - 1 channels.
+absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
+                                                            KernelCache& kernels);
+std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::MatMul& matmul);
+absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_DEVICE_CUDA_STEP_H_

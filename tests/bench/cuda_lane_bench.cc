@@ -1,0 +1,87 @@
+// Batches through a CUDA lane: copies, launches and hand-over of many small calls.
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "server/device/cuda_module.h"
+#include "tests/bench/cuda_timing.h"
+
+namespace gpucall {
+namespace {
+
+struct LaneCase {
+  const char* name;
+  Program program;
+  std::vector<TensorType> types;
+};
+
+void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size) {
+  absl::StatusOr<Plan> plan = MakePlan(c.program, c.types, int64_t{1} << 34);
+  Check(plan.ok(), plan.status().ToString().c_str());
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<TensorView> views;
+  for (const TensorType& type : c.types) {
+    memory.emplace_back(static_cast<size_t>(type.size_bytes()));
+    for (size_t i = 0; i < memory.back().size(); ++i) memory.back()[i] = std::byte(i % 61);
+    views.push_back({memory.back().data(), type.size_bytes()});
+  }
+  std::vector<Execution> batch(batch_size);
+  for (Execution& execution : batch) {
+    execution.plan = &*plan;
+    execution.inputs = views;
+  }
+  BatchTiming timing;
+  std::vector<double> us;
+  for (int i = 0; i < 210; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    const absl::Status status = lane.Execute(absl::MakeSpan(batch), timing);
+    const auto end = std::chrono::steady_clock::now();
+    Check(status.ok(), status.ToString().c_str());
+    if (i >= 10) us.push_back(std::chrono::duration<double, std::micro>(end - begin).count());
+  }
+  std::sort(us.begin(), us.end());
+  std::printf(
+      "lane: %-28s batch of %4zu  p50 %9.1f us  p99 %9.1f us  (copy in %.1f, compute %.1f, "
+      "copy out %.1f us)\n",
+      c.name, batch_size, us[us.size() / 2], us[us.size() * 99 / 100],
+      absl::ToDoubleMicroseconds(timing.copy_in), absl::ToDoubleMicroseconds(timing.compute),
+      absl::ToDoubleMicroseconds(timing.copy_out));
+}
+
+Program ProgramOf(const decltype(Operation::attributes)& attributes) {
+  Program program;
+  program.input_count = std::holds_alternative<FilterAttributes>(attributes) ? 1 : 2;
+  program.operations = {{attributes, program.input_count == 1
+                                         ? absl::InlinedVector<uint32_t, 3>{0}
+                                         : absl::InlinedVector<uint32_t, 3>{0, 1}}};
+  program.outputs = {program.input_count};
+  return program;
+}
+
+void BenchLane() {
+  auto device = LoadCudaDevice(0);
+  Check(device.ok(), device.status().ToString().c_str());
+  auto lane = (*device)->MakeLane();
+  Check(lane.ok(), lane.status().ToString().c_str());
+  FilterAttributes gaussian;
+  gaussian.sigma = {1, 1};
+  const auto floats = [](Shape shape) { return TensorType{DType::kFloat32, shape}; };
+  const LaneCase add = {
+      "add of 1024 floats", ProgramOf(ElementwiseOp::kAdd), {floats({1024}), floats({1024})}};
+  const LaneCase matmul = {
+      "matmul 64x64", ProgramOf(MatMulAttributes{}), {floats({64, 64}), floats({64, 64})}};
+  const LaneCase filter = {"gaussian 64x64", ProgramOf(gaussian), {floats({64, 64})}};
+  for (const LaneCase& c : {add, matmul, filter}) {
+    for (const size_t batch_size : {1, 64, 512}) TimeBatches(**lane, c, batch_size);
+  }
+  TimeBatches(**lane,
+              {"add of 16 Mi floats",
+               ProgramOf(ElementwiseOp::kAdd),
+               {floats({1 << 24}), floats({1 << 24})}},
+              1);
+}
+
+}  // namespace
+}  // namespace gpucall
+
+int main() { gpucall::BenchLane(); }
