@@ -151,6 +151,7 @@ struct BadFlags {
   std::vector<std::string> flags;
   std::string message;  // a part of what it writes
 };
+void PrintTo(const BadFlags& bad, std::ostream* out) { *out << bad.flags.front(); }
 class ServerRefuses : public testing::TestWithParam<BadFlags> {};
 
 TEST_P(ServerRefuses, WithAMessageAndNoServer) {
@@ -161,6 +162,9 @@ TEST_P(ServerRefuses, WithAMessageAndNoServer) {
   arguments.insert(arguments.end(), GetParam().flags.begin(), GetParam().flags.end());
   absl::StatusOr<ChildProcess> process = ChildProcess::Start(arguments, {}, log);
   ASSERT_TRUE(process.ok()) << process.status();
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  while (process->IsRunning() && absl::Now() < end) absl::SleepFor(absl::Milliseconds(5));
+  ASSERT_FALSE(process->IsRunning()) << "it serves";
   EXPECT_EQ(process->Wait(), 1);
   std::ostringstream text;
   text << std::ifstream(log).rdbuf();
@@ -173,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(BadFlags{{"--device=tpu"}, "tpu"}, BadFlags{{"--device=cuda:x"}, "cuda:x"},
                     BadFlags{{"--listen=nowhere"}, "nowhere"},
                     BadFlags{{"--listen=127.0.0.1:99999"}, "99999"},
-                    BadFlags{{"--lanes=many"}, "lanes"},
+                    BadFlags{{"--lanes=many"}, "lanes"}, BadFlags{{"--lanes=65"}, "lanes"},
                     BadFlags{{"--no_such_flag"}, "no_such_flag"}, BadFlags{{"stray"}, "stray"},
                     BadFlags{{"--log_level=loud"}, "loud"},
                     BadFlags{{"--config=/no/such/file"}, "/no/such/file"},
