@@ -14,6 +14,7 @@
 
 #include "absl/time/clock.h"
 #include "gpucall/client.h"
+#include "tests/e2e/server_binary.h"
 #include "tests/testing/child_process.h"
 
 namespace gpucall {
@@ -21,17 +22,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string ServerBinary() {
-  if (const char* binary = getenv("GPUCALL_SERVER_BINARY"); binary != nullptr) return binary;
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gpucall-server";
-}
-
-absl::StatusOr<ServerProcess> StartServer(const std::vector<std::string>& flags = {}) {
-  std::vector<std::string> arguments = {ServerBinary(), "--listen=127.0.0.1:0", "--device=cpu"};
-  arguments.insert(arguments.end(), flags.begin(), flags.end());
-  return ServerProcess::Start(arguments);
-}
 
 // Calls without a pause in 16 chains until one is refused.
 class Load {
@@ -60,7 +50,12 @@ class Load {
       CallNext();
       return;
     }
-    ++(reply.status().code() == absl::StatusCode::kUnavailable ? refused : other);
+    if (reply.status().code() == absl::StatusCode::kUnavailable) {
+      ++refused;
+    } else {
+      ++other;
+      ADD_FAILURE() << "the server answered " << reply.status();
+    }
     ended_.count_down();
   }
 
@@ -158,9 +153,8 @@ TEST_P(ServerRefuses, WithAMessageAndNoServer) {
   const std::filesystem::path log =
       std::filesystem::temp_directory_path() /
       ("gpucall-" + std::to_string(getpid()) + "-" + std::to_string(absl::GetCurrentTimeNanos()));
-  std::vector<std::string> arguments = {ServerBinary(), "--listen=127.0.0.1:0", "--device=cpu"};
-  arguments.insert(arguments.end(), GetParam().flags.begin(), GetParam().flags.end());
-  absl::StatusOr<ChildProcess> process = ChildProcess::Start(arguments, {}, log);
+  absl::StatusOr<ChildProcess> process =
+      ChildProcess::Start(ServerCommand(GetParam().flags), {}, log);
   ASSERT_TRUE(process.ok()) << process.status();
   const absl::Time end = absl::Now() + absl::Seconds(30);
   while (process->IsRunning() && absl::Now() < end) absl::SleepFor(absl::Milliseconds(5));
