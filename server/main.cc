@@ -1,7 +1,10 @@
 // gpucall-server: reads its configuration, chooses a device, serves until SIGTERM or SIGINT,
 // drains.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/device/blas_core.h"
 #include "server/device/device_choice.h"
 #include "server/scheduler/batch_scheduler.h"
 #include "server/service/config.h"
@@ -91,17 +95,33 @@ absl::Status WritePortFile(const std::string& path, const std::string& address) 
   return absl::InvalidArgumentError(absl::StrCat("port_file: cannot write ", path));
 }
 
-// The signals that stop the server, blocked so that only WaitForStop receives them.
-sigset_t BlockStopSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
+// Where SIGTERM and SIGINT are written by their handler. Not sigwait: libraries start threads
+// before main, which do not block signals, and one delivered there would end the process.
+int stop_pipe[2] = {-1, -1};
+
+void HandleStop(int signal) {
+  const auto byte = static_cast<unsigned char>(signal);
+  static_cast<void>(!write(stop_pipe[1], &byte, 1));
 }
 
-absl::Status Serve(const sigset_t& stop_signals) {
+void CatchStopSignals() {
+  if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  struct sigaction action = {};
+  action.sa_handler = HandleStop;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+// Blocks until a stop signal has come, and returns it.
+int WaitForStop() {
+  unsigned char byte = 0;
+  pollfd readable = {stop_pipe[0], POLLIN, 0};
+  while (read(stop_pipe[0], &byte, 1) != 1) poll(&readable, 1, -1);
+  return byte;
+}
+
+absl::Status Serve() {
   GPUCALL_ASSIGN_OR_RETURN(const v1::ServerConfig config, ConfigFromFlags());
   spdlog::set_level(spdlog::level::from_str(config.log_level()));
   GPUCALL_ASSIGN_OR_RETURN(DeviceChoice choice, ChooseDevice(config.device()));
@@ -124,8 +144,7 @@ absl::Status Serve(const sigset_t& stop_signals) {
   }
   spdlog::info("gpucall {} listening on {}", GPUCALL_VERSION, server->address());
 
-  int signal = 0;
-  sigwait(&stop_signals, &signal);
+  const int signal = WaitForStop();
   spdlog::info("{}: draining for up to {} s", strsignal(signal), config.drain_seconds());
   if (!server->Drain(std::chrono::seconds(config.drain_seconds()))) {
     return absl::DeadlineExceededError(
@@ -141,8 +160,8 @@ int Main() {
     if (!health.ok()) std::cerr << health.message() << "\n";
     return health.ok() ? 0 : 1;
   }
-  const sigset_t stop_signals = BlockStopSignals();
-  const absl::Status status = Serve(stop_signals);
+  CatchStopSignals();
+  const absl::Status status = Serve();
   if (!status.ok()) spdlog::error("{}", std::string(status.message()));
   return status.ok() ? 0 : 1;
 }
@@ -151,6 +170,7 @@ int Main() {
 }  // namespace gpucall
 
 int main(int argc, char** argv) {
+  gpucall::RestartWithBlasCore(argv);
   gpucall::TuneProcess();
   absl::SetProgramUsageMessage("Serves array operations over gRPC, on a GPU or on the CPU.");
   absl::FlagsUsageConfig usage;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <type_traits>
+
+#include "kernels/cpu/loops/tables.h"
 
 namespace gpucall::cpu {
 namespace {
@@ -52,6 +55,14 @@ bool MatMul(const MatMulShape& shape, std::span<const MatMulOperands<float>> bat
 }
 bool MatMul(const MatMulShape& shape, std::span<const MatMulOperands<double>> batch) {
   return MultiplyAll(shape, batch);
+}
+
+const char* BlasCoreToAskFor() {
+  constexpr std::string_view kUnknownProcessor = "Prescott";
+  if (openblas_get_corename() != kUnknownProcessor) return nullptr;
+  const std::string_view level = BestLevel().name;
+  if (level == "x86-64-v4") return "SkylakeX";
+  return level == "x86-64-v3" ? "Haswell" : nullptr;
 }
 
 }  // namespace gpucall::cpu

@@ -31,6 +31,11 @@ struct MatMulOperands {
 bool MatMul(const MatMulShape& shape, std::span<const MatMulOperands<float>> batch);
 bool MatMul(const MatMulShape& shape, std::span<const MatMulOperands<double>> batch);
 
+// OpenBLAS takes a processor newer than itself for the oldest it knows and then multiplies several
+// times slower. The value of the environment variable OPENBLAS_CORETYPE that puts this right, null
+// where its own choice is good. It reads the variable once, when the process starts.
+const char* BlasCoreToAskFor();
+
 }  // namespace gpucall::cpu
 
 #endif  // GPUCALL_KERNELS_CPU_MATMUL_H_

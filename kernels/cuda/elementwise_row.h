@@ -17,7 +17,7 @@ struct ElementwiseArguments {
   int64_t count = 0;
   std::span<const uint64_t> inputs = {};
   std::span<const uint64_t> outputs = {};
-  uint64_t fault = 0;  // a uint32_t set to 1 where an instruction faults; 0 if none can
+  uint64_t fault = 0;  // an int32_t set to an exponent that faults; 0 if none can
   // Where the kernel has strided inputs: at most kernel.rank sizes, outermost first, whose product
   // is `count`; and for each strided input in order as many strides, in elements.
   std::span<const int64_t> sizes = {};

@@ -101,7 +101,7 @@ void Line(std::string& source, const Parts&... parts) {
 void WriteRowStruct(const ElementwiseKernel& kernel, std::string& source) {
   Line(source, "struct Row {");
   Line(source, "  long long first_block, count;");
-  Line(source, "  unsigned* fault;");
+  Line(source, "  int* fault;");
   Line(source, "  long long aligned;");
   for (size_t i = 0; i < kernel.inputs.size(); ++i) {
     Line(source, "  const ", StoredName(kernel.inputs[i].type), "* ", Indexed("in", i), ";");
@@ -166,8 +166,8 @@ void WriteInstruction(const ElementwiseKernel& kernel, size_t index, std::string
         Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
   }
   if (instruction.faults) {
-    Line(source, "      fault |= e::PowerFaults(",
-         Operand(kernel, instruction.operands[1], instruction.type), ");");
+    const std::string exponent = Operand(kernel, instruction.operands[1], instruction.type);
+    Line(source, "      if (e::PowerFaults(", exponent, ")) fault = ", exponent, ";");
   }
   Line(source, "      const ", TypeName(instruction.type), " ",
        Indexed("r", kernel.inputs.size() + index), " = e::", call, ");");
@@ -238,13 +238,13 @@ std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view 
   Line(source, "  const long long index = e::FirstIndex(row, kWidth, kVectors);");
   Line(source, "  const bool whole = e::IsWhole(row, kWidth, kVectors);");
   WriteLoads(kernel, source);
-  if (Faults(kernel)) Line(source, "  bool fault = false;");
+  if (Faults(kernel)) Line(source, "  int fault = 0;");
   WriteCompute(kernel, source);
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
     Line(source, "  e::Store(", Indexed("row.out", i), ", index, row.count, whole, ",
          Indexed("h", i), ");");
   }
-  if (Faults(kernel)) Line(source, "  if (fault) *row.fault = 1;");
+  if (Faults(kernel)) Line(source, "  if (fault != 0) *row.fault = fault;");
   Line(source, "}");
   Line(source, "}  // namespace ", name, "_code");
   return source;

@@ -37,7 +37,7 @@ struct ElementwiseKernel {
     std::array<uint16_t, 3> operands;  // registers
     uint8_t operand_count;
     bool selects = false;  // the first operand is a condition: converted to bool
-    bool faults = false;   // PowerFaults of the second operand is checked
+    bool faults = false;   // PowerFaults of the second operand, an int, is checked
   };
   std::vector<Input> inputs = {};
   std::vector<Instruction> instructions = {};

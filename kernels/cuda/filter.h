@@ -86,8 +86,10 @@ enum class Flip : uint8_t { kNo, kBoth };  // on both axes
 // Fills dense_weights of every image from its `kernel`.
 cudaError_t LaunchPrepareDenseWeights(const FilterBatch& batch, WeightType type, Flip flip,
                                       cudaStream_t stream);
-// REQUIRES: dense_weights are filled, and their first is 1 where not DenseFits.
-cudaError_t LaunchDense(const FilterBatch& batch, cudaStream_t stream);
+// What is known of the first of all dense_weights.
+enum class DenseSums : uint8_t { kFloat32, kFloat64, kEither };
+// REQUIRES: dense_weights are filled. kFloat64 where not DenseFits.
+cudaError_t LaunchDense(const FilterBatch& batch, DenseSums sums, cudaStream_t stream);
 
 // ---- Median: the element of rank floor(count / 2) of the window, from 0. NaN ranks last; of zeros
 // the negative first.

@@ -174,11 +174,11 @@ template <class... Parameters, class... Arguments>
 cudaError_t LaunchBlocks(void (*kernel)(Parameters...), dim3 blocks, size_t shared_bytes,
                          cudaStream_t stream, const Arguments&... arguments) {
   if (blocks.x == 0 || blocks.y == 0) return cudaSuccess;
-  // Past 48 KiB, static shared memory included, a kernel must ask. Always for the same amount: lanes
-  // launch the same kernels at the same time.
+  // Past 48 KiB, static shared memory included, a kernel must ask. Always for the same amount:
+  // lanes launch the same kernels at the same time.
   if (shared_bytes > size_t{40} << 10) {
-    const cudaError_t error = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMaxSharedBytes);
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMaxSharedBytes);
     if (error != cudaSuccess) return error;
   }
   kernel<<<blocks, kFilterThreads, shared_bytes, stream>>>(arguments...);

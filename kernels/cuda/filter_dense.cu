@@ -138,14 +138,13 @@ cudaError_t LaunchPrepareDenseWeights(const FilterBatch& batch, WeightType type,
                       batch, type, flip == Flip::kBoth, !DenseFits(batch.window, batch.channels));
 }
 
-cudaError_t LaunchDense(const FilterBatch& batch, cudaStream_t stream) {
-  const bool fits = DenseFits(batch.window, batch.channels);
+cudaError_t LaunchDense(const FilterBatch& batch, DenseSums sums, cudaStream_t stream) {
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
-    if (fits) {
+    if (sums != DenseSums::kFloat64) {
       const cudaError_t error =
           LaunchBlocks(Dense<In, Out>, dim3(static_cast<unsigned>(batch.block_count)),
                        SharedBytes(batch.window, batch.channels), stream, batch);
-      if (error != cudaSuccess || batch.input != PixelType::kUint8) return error;
+      if (error != cudaSuccess || sums == DenseSums::kFloat32) return error;
     }
     if (batch.block_count == 0) return cudaSuccess;
     return LaunchBlocks(DenseDirect<In, Out>,

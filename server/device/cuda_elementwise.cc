@@ -142,7 +142,7 @@ class ElementwiseRun : public StepRun {
         .count = ElementCount(step.shape), .inputs = inputs_, .outputs = outputs_};
     if (step.may_fault) {
       arguments.fault = memory + static_cast<uint64_t>(layout_.faults_offset()) +
-                        MembersOf(group)[member] * sizeof(uint32_t);
+                        MembersOf(group)[member] * sizeof(int32_t);
     }
     const StridedShape& walk = walks_[group];
     std::vector<int64_t> strides;

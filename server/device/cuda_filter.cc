@@ -97,16 +97,21 @@ class DenseRun : public FilterRun {
  public:
   DenseRun(size_t step, BatchLayout& layout, const FilterStep& filter)
       : FilterRun(step, layout, cuda::DenseTile(ChannelsOf(filter))), kernel_(filter.kernel) {
+    const bool is_uint8 = batch_.input == cuda::PixelType::kUint8;
+    if (!cuda::DenseFits(batch_.window, batch_.channels)) {
+      sums_ = cuda::DenseSums::kFloat64;
+    } else if (is_uint8 && HasKernel()) {
+      sums_ = cuda::DenseSums::kEither;
+    } else if (is_uint8 && 255 * SumOfMagnitudes(filter.dense_weights) >= kExactInFloat32) {
+      sums_ = cuda::DenseSums::kFloat64;
+    }
     if (HasKernel()) {
       layout.RequireScratch(batch_.image_count * PreparedBytes());
       weight_type_ = WeightTypeOf(PlanOf(0).values[kernel_].dtype);
       flip_ = filter.flip ? cuda::Flip::kBoth : cuda::Flip::kNo;
       return;
     }
-    const double magnitude = SumOfMagnitudes(filter.dense_weights);
-    const bool exact = batch_.input != cuda::PixelType::kUint8 || 255 * magnitude < kExactInFloat32;
-    const bool fits = cuda::DenseFits(batch_.window, batch_.channels);
-    weights_ = {exact && fits ? 0.0 : 1.0};
+    weights_ = {sums_ == cuda::DenseSums::kFloat64 ? 1.0 : 0.0};
     weights_.insert(weights_.end(), filter.dense_weights.begin(), filter.dense_weights.end());
     weights_offset_ = layout.ReserveTable(PreparedBytes());
   }
@@ -122,7 +127,7 @@ class DenseRun : public FilterRun {
           CudaStatus(cuda::LaunchPrepareDenseWeights(batch_, weight_type_, flip_, stream),
                      "LaunchPrepareDenseWeights"));
     }
-    return CudaStatus(cuda::LaunchDense(batch_, stream), "LaunchDense");
+    return CudaStatus(cuda::LaunchDense(batch_, sums_, stream), "LaunchDense");
   }
 
  private:
@@ -143,6 +148,7 @@ class DenseRun : public FilterRun {
   }
 
   const uint32_t kernel_;
+  cuda::DenseSums sums_ = cuda::DenseSums::kFloat32;
   cuda::WeightType weight_type_ = cuda::WeightType::kFloat32;
   cuda::Flip flip_ = cuda::Flip::kNo;
   std::vector<double> weights_;  // without a kernel: as prepared

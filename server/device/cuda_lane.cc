@@ -4,25 +4,23 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/device/cuda_layout.h"
 #include "server/device/cuda_status.h"
 
 namespace gpucall {
 namespace {
 
-absl::Status PowerFault() {
-  return absl::InvalidArgumentError(
-      "power: exponent is negative, for integers allowed are 0 and more");
-}
-
-bool Faulted(const BatchLayout& layout, uint32_t member, const std::byte* downloaded) {
-  if (layout.fault_bytes() == 0) return false;
-  uint32_t word = 0;
+absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const std::byte* downloaded) {
+  if (layout.fault_bytes() == 0) return absl::OkStatus();
+  int32_t exponent = 0;
   std::memcpy(
-      &word,
-      downloaded + (layout.faults_offset() - layout.download_offset()) + member * sizeof(word),
-      sizeof(word));
-  return word != 0;
+      &exponent,
+      downloaded + (layout.faults_offset() - layout.download_offset()) + member * sizeof(exponent),
+      sizeof(exponent));
+  if (exponent == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("power: integer exponents must not be negative, got ", exponent));
 }
 
 // Of outputs that are inputs.
@@ -156,8 +154,7 @@ void CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
     for (size_t i = 0; i < group.members.size(); ++i) {
       Execution& execution = batch[group.members[i]];
       execution.outputs.clear();
-      execution.status =
-          Faulted(layout, group.members[i], downloaded) ? PowerFault() : absl::OkStatus();
+      execution.status = FaultOf(layout, group.members[i], downloaded);
       if (!execution.status.ok()) continue;
       for (const uint32_t value : group.plan->outputs) {
         const int64_t size_bytes = group.plan->values[value].size_bytes();

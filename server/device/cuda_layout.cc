@@ -60,8 +60,8 @@ BatchLayout::BatchLayout(absl::Span<const Execution> batch) {
   Place(Region::kWork, work_bytes_);
   Place(Region::kDownload, faults_);
   if (std::any_of(plan.steps.begin(), plan.steps.end(), MayFault)) {
-    faults_ = AlignUp(faults_, sizeof(uint32_t));
-    fault_bytes_ = static_cast<int64_t>(batch.size() * sizeof(uint32_t));
+    faults_ = AlignUp(faults_, sizeof(int32_t));
+    fault_bytes_ = static_cast<int64_t>(batch.size() * sizeof(int32_t));
   }
 }
 

@@ -3,7 +3,7 @@
 // One block of memory holds three regions, each contiguous so that a copy moves it whole:
 //   upload    the inputs that steps read, then tables that steps reserve
 //   work      intermediate values, then scratch memory that steps share, one after another
-//   download  the outputs that steps write, then a fault word (uint32_t) for each execution
+//   download  the outputs that steps write, then a fault word (int32_t) for each execution
 // A value of all executions lies together: those of one group at a constant stride, so that library
 // calls can run over them.
 #ifndef GPUCALL_SERVER_DEVICE_CUDA_LAYOUT_H_

@@ -130,6 +130,8 @@ absl::StatusOr<const std::byte*> Staging::FinishDownload(cudaEvent_t done) {
     if (piece + kPieceCount < count)
       GPUCALL_RETURN_IF_ERROR(StartPieceDownload(piece + kPieceCount));
   }
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaEventRecord(done, stream_));
+  GPUCALL_RETURN_IF_ERROR(WaitFor(done));
   return large_.get();
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/device/blas_core.h"
 #include "server/device/cpu_device.h"
 #include "server/program/plan.h"
 
@@ -145,4 +146,9 @@ GPUCALL_FILTER(correlate_7, .kind = FilterKind::kCorrelate);
 }  // namespace
 }  // namespace gpucall
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  gpucall::RestartWithBlasCore(argv);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

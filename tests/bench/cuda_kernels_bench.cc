@@ -150,7 +150,9 @@ void BenchFilters(const ImageCase& image) {
         cudaMemcpy(data, weights.data(), weights.size() * sizeof(double), cudaMemcpyHostToDevice));
     batch.only.dense_weights = static_cast<double*>(data);
     CompareFilter(image, side == 3 ? "dense 3x3" : "dense 7x7", batch,
-                  [&](const cuda::FilterBatch& b) { return cuda::LaunchDense(b, nullptr); });
+                  [&](const cuda::FilterBatch& b) {
+                    return cuda::LaunchDense(b, cuda::DenseSums::kFloat32, nullptr);
+                  });
   }
   for (const int side : {3, 5, 7}) {
     cuda::FilterBatch batch = BatchOf(image, side, {1, 1});

@@ -28,11 +28,12 @@ class Reply:
 SLOW_STEPS = 1 if DEVICE == "cpu" else 100
 
 
-def slow_request(rows: int = 1400) -> tuple[str, bytes]:
-    """A call that keeps a lane busy for a time that grows with `rows`."""
+def slow_request(rows: int = 1400, repeat: int = 1) -> tuple[str, bytes]:
+    """A call that keeps a lane busy for a time that grows with `rows` and `repeat`."""
     image = np.random.default_rng(0).random((rows, 512), np.float32)
     median = _wire.Filter(median={"size": [15]})
-    operations = [_wire.Operation(filter=median, inputs=[i]) for i in range(SLOW_STEPS)]
+    steps = range(SLOW_STEPS * repeat)
+    operations = [_wire.Operation(filter=median, inputs=[i]) for i in steps]
     head = _wire.RunRequest(program=_wire.Program(operations=operations))
     return _wire.RUN, encode_request(head, [(2, image)])
 

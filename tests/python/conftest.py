@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import gpucall
 from server_process import ServerProcess
+
+settings.register_profile(
+    "gpucall",
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("gpucall")
 
 
 @pytest.fixture(scope="session")

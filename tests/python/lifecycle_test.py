@@ -40,38 +40,43 @@ def test_deadline_while_waiting(server: ServerProcess, c: gpucall.Client) -> Non
     server.check_alive()
 
 
+def alone_seconds(server: ServerProcess) -> float:
+    """How long a slow call takes when nothing else runs."""
+    times = []
+    for _ in range(3):
+        began = time.monotonic()
+        assert finish(start(server.channel, *slow_request())).error is None
+        times.append(time.monotonic() - began)
+    return min(times)
+
+
 def test_expired_work_is_not_run(start_server: StartServer) -> None:
     server = start_server("--lanes=1", "--max_batch_tasks=1")
-    path, request = slow_request()
-    began = time.monotonic()
-    assert finish(start(server.channel, path, request)).error is None
-    one = time.monotonic() - began
-    first = start(server.channel, path, request)
-    expired = [start(server.channel, path, request, timeout=one / 4) for _ in range(20)]
+    one = alone_seconds(server)
+    first = start(server.channel, *slow_request())
+    expired = [start(server.channel, *slow_request(), one / 4) for _ in range(20)]
     for call in expired:
         error = finish(call).error
         assert error is not None and error[0] is grpc.StatusCode.DEADLINE_EXCEEDED
     assert finish(first).error is None
     began = time.monotonic()
-    assert finish(start(server.channel, path, request)).error is None
-    assert time.monotonic() - began < 5 * one, "the expired calls were run"
+    assert finish(start(server.channel, *slow_request())).error is None
+    assert time.monotonic() - began < 10 * one, "the expired calls were run"
     assert server.stop() == 0
 
 
 def test_cancelled_work_is_not_run(start_server: StartServer) -> None:
     server = start_server("--lanes=1", "--max_batch_tasks=1")
-    path, request = slow_request()
-    began = time.monotonic()
-    assert finish(start(server.channel, path, request)).error is None
-    one = time.monotonic() - began
-    calls = [start(server.channel, path, request) for _ in range(21)]
+    one = alone_seconds(server)
+    calls = [start(server.channel, *slow_request()) for _ in range(25)]
     time.sleep(one / 4)
     for call in calls:
         call.cancel()
-    assert all(call.code() is grpc.StatusCode.CANCELLED for call in calls)
+    codes = [call.code() for call in calls]
+    assert codes.count(grpc.StatusCode.CANCELLED) >= 20  # some may have been quicker
     began = time.monotonic()
-    assert finish(start(server.channel, path, request)).error is None
-    assert time.monotonic() - began < 5 * one, "the cancelled calls were run"
+    assert finish(start(server.channel, *slow_request())).error is None
+    assert time.monotonic() - began < 10 * one, "the cancelled calls were run"
     server.check_alive()
     assert server.stop() == 0
 
@@ -159,8 +164,9 @@ def test_drain_under_load(start_server: StartServer) -> None:
     for caller in callers:
         caller.start()
     time.sleep(0.5)
-    in_flight = [start(server.channel, *slow_request()) for _ in range(4)]
-    time.sleep(0.1)
+    slow = slow_request(rows=100, repeat=40)  # little to send, long to compute
+    in_flight = [start(server.channel, *slow) for _ in range(4)]
+    time.sleep(0.3)
     server.terminate()
     replies = [finish(call) for call in in_flight]
     exit_code = server.process.wait(timeout=60)

@@ -1,0 +1,297 @@
+"""Requests that are wrong, with the code and words of the answer, and how they are made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import grpc
+import numpy as np
+
+from gpucall import _wire
+from raw import program, tensor
+
+INVALID = grpc.StatusCode.INVALID_ARGUMENT
+UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+ADD = _wire.ELEMENTWISE_OPS["add"]
+EXP = _wire.ELEMENTWISE_OPS["exp"]
+IMAGE = tensor(np.arange(20).reshape(4, 5))
+
+
+class Bad(NamedTuple):
+    """A request, its code, and words that the message must hold, in any order."""
+
+    name: str
+    request: Any
+    code: grpc.StatusCode
+    words: tuple[str, ...]
+
+
+def add(*inputs: Any, op: int = ADD) -> Any:
+    return _wire.ElementwiseRequest(op=op, inputs=inputs)
+
+
+def raw(shape: list[int], size_bytes: int, dtype: int = 12) -> Any:
+    return _wire.Tensor(dtype=dtype, shape=shape, data=bytes(size_bytes))
+
+
+def image_filter(image: Any = IMAGE, kernel: Any = None, **fields: Any) -> Any:
+    return _wire.FilterRequest(
+        image=image, filter=_wire.Filter(**fields), kernel=kernel
+    )
+
+
+def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
+    return _wire.RunRequest(program=program(operations, outputs), inputs=inputs)
+
+
+def step(*inputs: int, **kind: Any) -> Any:
+    return _wire.Operation(**kind, inputs=inputs)
+
+
+ONE = tensor([1, 2])
+BIG = 2**40
+
+REQUESTS = [
+    # tensors
+    Bad("negative size", add(raw([-1, 4], 4), ONE), INVALID, ("inputs[0]", "-1")),
+    Bad("two negatives", add(raw([-2, -2], 16), ONE), INVALID, ("inputs[0]", "-2")),
+    Bad("overflow", add(raw([BIG, BIG], 4), ONE), INVALID, ("inputs[0]", str(BIG))),
+    Bad("overflow by bytes", add(raw([2**61], 4), ONE), INVALID, ("inputs[0]",)),
+    Bad(
+        "overflow hidden by 0",
+        add(raw([BIG, BIG, 0], 0), ONE),
+        INVALID,
+        ("inputs[0]", str(BIG)),
+    ),
+    Bad("huge, few bytes", add(raw([2**38], 16), ONE), INVALID, ("16", str(2**40))),
+    Bad("short data", add(raw([2, 3], 23), ONE), INVALID, ("data", "23", "24")),
+    Bad("long data", add(raw([2, 3], 25), ONE), INVALID, ("data", "25", "24")),
+    Bad("9 dimensions", add(raw([1] * 9, 4), ONE), INVALID, ("9", "8")),
+    Bad("10000 dimensions", add(raw([1] * 10000, 4), ONE), INVALID, ("10000", "8")),
+    Bad("dtype unset", add(raw([2], 8, 0), ONE), INVALID, ("inputs[0]", "dtype")),
+    Bad("dtype unknown", add(raw([2], 8, 99), ONE), INVALID, ("dtype", "99")),
+    Bad("dtype negative", add(raw([2], 8, -1), ONE), INVALID, ("dtype", "-1")),
+    Bad(
+        "no source",
+        add(_wire.Tensor(dtype=12, shape=[2]), ONE),
+        INVALID,
+        ("inputs[0]", "source", "data"),
+    ),
+    Bad("absent tensor", _wire.MatMulRequest(a=IMAGE), INVALID, ("b", "dtype")),
+    # elementwise
+    Bad("op unset", add(ONE, ONE, op=0), INVALID, ("op",)),
+    Bad("op unknown", add(ONE, ONE, op=4242), UNIMPLEMENTED, ("4242",)),
+    Bad("too few inputs", add(ONE), INVALID, ("add", "1", "2")),
+    Bad("too many inputs", add(ONE, ONE, ONE), INVALID, ("add", "3", "2")),
+    Bad("no inputs", add(op=EXP), INVALID, ("exp", "0", "1")),
+    Bad("65 inputs", add(*[ONE] * 65), INVALID, ("65", "64")),
+    Bad(
+        "shapes differ",
+        add(raw([2, 3], 24), raw([3, 2], 24)),
+        INVALID,
+        ("(2, 3)", "(3, 2)"),
+    ),
+    Bad("0 against 2", add(raw([0], 0), ONE), INVALID, ("(0)", "(2)")),
+    Bad(
+        "dtype not offered",
+        add(raw([2], 4, _wire.DTYPES["float16"]), ONE),
+        UNIMPLEMENTED,
+        ("float16", "float32"),
+    ),
+    # matmul
+    Bad(
+        "matmul of vectors",
+        _wire.MatMulRequest(a=ONE, b=IMAGE),
+        INVALID,
+        ("matmul", "a", "(2)", "2 to 8"),
+    ),
+    Bad(
+        "inner sizes",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE),
+        INVALID,
+        ("matmul", "5", "4", "(4, 5)"),
+    ),
+    Bad(
+        "batch sizes",
+        _wire.MatMulRequest(a=raw([2, 3, 4], 96), b=raw([3, 4, 5], 240)),
+        INVALID,
+        ("batch", "(2, 3, 4)", "(3, 4, 5)"),
+    ),
+    Bad(
+        "matmul of integers",
+        _wire.MatMulRequest(a=tensor([[1]], "int32"), b=tensor([[1]], "int32")),
+        UNIMPLEMENTED,
+        ("matmul", "int32", "float32"),
+    ),
+    # filters
+    Bad("no filter", _wire.FilterRequest(image=IMAGE), INVALID, ("filter", "kind")),
+    Bad("sigma missing", image_filter(gaussian={}), INVALID, ("sigma",)),
+    Bad("sigma -1", image_filter(gaussian={"sigma": [-1]}), INVALID, ("sigma", "-1")),
+    Bad(
+        "sigma NaN",
+        image_filter(gaussian={"sigma": [1, float("nan")]}),
+        INVALID,
+        ("sigma", "nan", "0 or more"),
+    ),
+    Bad(
+        "sigma inf",
+        image_filter(gaussian={"sigma": [float("inf")]}),
+        INVALID,
+        ("sigma", "inf"),
+    ),
+    Bad(
+        "sigma 1e9",
+        image_filter(gaussian={"sigma": [1e9]}),
+        INVALID,
+        ("sigma", "1e+09"),
+    ),
+    Bad(
+        "3 sigmas", image_filter(gaussian={"sigma": [1, 1, 1]}), INVALID, ("sigma", "3")
+    ),
+    Bad(
+        "truncate NaN",
+        image_filter(gaussian={"sigma": [1], "truncate": float("nan")}),
+        INVALID,
+        ("truncate", "nan"),
+    ),
+    Bad("size missing", image_filter(box={}), INVALID, ("box", "size")),
+    Bad(
+        "box 0", image_filter(box={"size": [0]}), INVALID, ("box", "size", "0", "4095")
+    ),
+    Bad("box -3", image_filter(box={"size": [-3, 3]}), INVALID, ("size", "-3")),
+    Bad("box 4096", image_filter(box={"size": [4096]}), INVALID, ("4096", "4095")),
+    Bad(
+        "median 0",
+        image_filter(median={"size": [3, 0]}),
+        INVALID,
+        ("median", "0", "255"),
+    ),
+    Bad(
+        "median 2^31-1",
+        image_filter(median={"size": [2**31 - 1]}),
+        INVALID,
+        ("size", str(2**31 - 1), "255"),
+    ),
+    Bad(
+        "origin",
+        image_filter(box={"size": [3], "origin": [0, 2]}),
+        INVALID,
+        ("origin", "2", "-1 to 1"),
+    ),
+    Bad("axis", image_filter(sobel={"axis": 2}), INVALID, ("axis", "2", "0", "1")),
+    Bad(
+        "border unknown",
+        image_filter(laplacian={}, border={"mode": 77}),
+        INVALID,
+        ("border", "mode", "77"),
+    ),
+    Bad(
+        "cval 300",
+        image_filter(
+            tensor([[1]], "uint8"), laplacian={}, border={"mode": 5, "cval": 300}
+        ),
+        INVALID,
+        ("cval", "300", "0 to 255"),
+    ),
+    Bad("no kernel", image_filter(correlate={}), INVALID, ("correlate", "kernel")),
+    Bad(
+        "empty kernel",
+        image_filter(kernel=tensor(np.zeros((0, 3))), convolve={}),
+        INVALID,
+        ("convolve", "kernel", "0"),
+    ),
+    Bad(
+        "1-D kernel",
+        image_filter(kernel=ONE, correlate={}),
+        INVALID,
+        ("kernel", "(2)", "2 dimensions"),
+    ),
+    Bad(
+        "kernel unwanted",
+        image_filter(kernel=IMAGE, gaussian={"sigma": [1]}),
+        INVALID,
+        ("gaussian", "2", "1"),
+    ),
+    Bad(
+        "1-D image",
+        image_filter(ONE, gaussian={"sigma": [1]}),
+        INVALID,
+        ("image", "(2)", "(rows, columns)"),
+    ),
+    Bad(
+        "4-D image",
+        image_filter(raw([1, 1, 1, 1], 4), box={"size": [3]}),
+        INVALID,
+        ("image", "(1, 1, 1, 1)"),
+    ),
+    Bad(
+        "float64 image",
+        image_filter(tensor([[1]], "float64"), median={"size": [3]}),
+        UNIMPLEMENTED,
+        ("median", "float64", "uint8", "float32"),
+    ),
+    Bad(
+        "output dtype",
+        image_filter(laplacian={}, output_dtype=_wire.DTYPES["int64"]),
+        UNIMPLEMENTED,
+        ("output_dtype", "int64", "float32"),
+    ),
+    Bad(
+        "output dtype unknown",
+        image_filter(laplacian={}, output_dtype=99),
+        INVALID,
+        ("output_dtype", "99"),
+    ),
+    # Programs
+    Bad("empty Program", run([ONE], []), INVALID, ("program", "operations")),
+    Bad(
+        "no such output", run([ONE], [step(0, elementwise=EXP)], (2,)), INVALID, ("2",)
+    ),
+    Bad(
+        "no such value",
+        run([ONE], [step(7, elementwise=EXP)]),
+        INVALID,
+        ("value 7", "1"),
+    ),
+    Bad(
+        "its own result",
+        run([ONE], [step(1, elementwise=EXP)]),
+        INVALID,
+        ("value 1", "1"),
+    ),
+    Bad("operation unset", run([ONE], [step(0)]), INVALID, ("operation 0", "kind")),
+    Bad(
+        "operation unknown",
+        run([ONE], [step(0, elementwise=4242)]),
+        UNIMPLEMENTED,
+        ("operation 0", "4242"),
+    ),
+    Bad(
+        "shapes in a Program",
+        run(
+            [ONE, raw([3], 12)], [step(0, elementwise=EXP), step(2, 1, elementwise=ADD)]
+        ),
+        INVALID,
+        ("operation 1", "add", "(2)", "(3)"),
+    ),
+    Bad(
+        "10000 operations",
+        run([ONE], [step(i, elementwise=EXP) for i in range(10000)]),
+        INVALID,
+        ("10000", "4096"),
+    ),
+    Bad(
+        "65 outputs",
+        run([ONE], [step(0, elementwise=EXP)], (1,) * 65),
+        INVALID,
+        ("65", "outputs", "64"),
+    ),
+    Bad(
+        "result too large",
+        add(raw([20000, 1], 80000), raw([1, 20000], 80000)),
+        EXHAUSTED,
+        ("(20000, 20000)", "1600000000", "48000000"),
+    ),
+]
