@@ -12,7 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 std::string FullTarget(absl::string_view target) {
   for (absl::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:", "xds:"}) {
@@ -49,4 +50,5 @@ absl::Status ToAbsl(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

@@ -12,7 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "gpucall/client.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // The target with the default port, 7625, where it names only a host.
 std::string FullTarget(absl::string_view target);
@@ -26,6 +27,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
 // Code and message as they came.
 absl::Status ToAbsl(const grpc::Status& status);
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_CLIENT_CPP_CHANNEL_H_

@@ -15,7 +15,8 @@
 #include "client/cpp/wire.h"
 #include "gpucall/v1/server.grpc.pb.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 namespace {
 
 void SetDeadline(const CallOptions& options, grpc::ClientContext& context) {
@@ -215,4 +216,5 @@ Client::Reply Client::Run(const Program& program, absl::Span<const TensorRef> in
   return Call(Request::Run(program, inputs), options);
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

@@ -10,7 +10,8 @@
 #include "absl/status/statusor.h"
 #include "gpucall/request.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 struct Request::Encoded {
   Encoded(std::string method, absl::StatusOr<grpc::ByteBuffer> message)
@@ -20,6 +21,7 @@ struct Request::Encoded {
   absl::StatusOr<grpc::ByteBuffer> message;  // an error is the call's result
 };
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_CLIENT_CPP_ENCODED_REQUEST_H_

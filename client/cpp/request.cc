@@ -3,7 +3,8 @@
 #include "client/cpp/encoded_request.h"
 #include "client/cpp/wire.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 namespace {
 
 template <typename Message>
@@ -55,4 +56,5 @@ Request Request::Run(const Program& program, absl::Span<const TensorRef> inputs)
                                            Encode(message, Inputs<v1::RunRequest>(inputs))));
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

@@ -5,7 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 namespace {
 
 struct Row {
@@ -58,4 +59,5 @@ absl::Status Tensor::WrongType(DType wanted) const {
                                                  ", they were asked for as ", DTypeName(wanted)));
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

@@ -11,7 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "gpucall/v1/compute.grpc.pb.h"  // and with it SerializationTraits of messages
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 namespace {
 
 using google::protobuf::io::CodedOutputStream;
@@ -157,4 +158,5 @@ std::vector<CatalogueEntry> FromWire(const v1::Catalogue& catalogue) {
   return entries;
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

@@ -12,7 +12,8 @@
 #include "gpucall/v1/compute.pb.h"
 #include "gpucall/v1/server.pb.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 v1::ElementwiseOp ToWire(ElementwiseOp op);
 v1::MatMul ToWire(const MatMulOptions& options);
@@ -38,6 +39,7 @@ absl::StatusOr<std::vector<Tensor>> DecodeReply(grpc::ByteBuffer reply, Receipt*
 ServerInfo FromWire(const v1::ServerInfo& info);
 std::vector<CatalogueEntry> FromWire(const v1::Catalogue& catalogue);
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_CLIENT_CPP_WIRE_H_

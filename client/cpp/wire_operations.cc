@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/cpp/wire.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 namespace {
 
 // By name, since the order of elementwise_ops.def is nobody's contract.
@@ -115,4 +116,5 @@ v1::Program ToWire(const Program& program) {
   return message;
 }
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall

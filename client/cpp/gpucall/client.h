@@ -28,7 +28,8 @@
 #include "gpucall/server_info.h"
 #include "gpucall/tensor.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 struct ConnectOptions {
   int64_t max_reply_bytes = 256 << 20;  // larger replies fail with RESOURCE_EXHAUSTED
@@ -137,6 +138,7 @@ class Client {
 // connected within connect_deadline.
 absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options = {});
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_CLIENT_H_

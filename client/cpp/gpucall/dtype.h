@@ -8,7 +8,8 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // Numbers are those of the wire. A server answers UNIMPLEMENTED for those it does not offer.
 enum class DType : uint8_t {
@@ -70,6 +71,7 @@ template <typename T>
 concept Element = kDTypeOf<T>
 != DType::kUnspecified;
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_DTYPE_H_

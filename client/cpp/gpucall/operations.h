@@ -8,7 +8,8 @@
 
 #include "gpucall/dtype.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // One for each row of elementwise_ops.def, in its order: kAdd, kWhere, kMultiplyAdd...
 enum class ElementwiseOp : uint8_t {
@@ -87,6 +88,7 @@ struct ConvolveOptions {
 using FilterOptions = std::variant<GaussianOptions, BoxOptions, SobelOptions, LaplacianOptions,
                                    MedianOptions, CorrelateOptions, ConvolveOptions>;
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_OPERATIONS_H_

@@ -9,7 +9,8 @@
 #include "absl/types/span.h"
 #include "gpucall/operations.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // Operations in the order they run. Results stay on the server's device but for the outputs, and
 // elementwise operations that follow each other run as one pass over memory. Not thread-safe while
@@ -81,6 +82,7 @@ class Program {
   std::vector<uint32_t> outputs_;
 };
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_PROGRAM_H_

@@ -9,7 +9,8 @@
 #include "gpucall/program.h"
 #include "gpucall/tensor.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // Immutable and cheap to copy; threads share it freely. Holds the encoded message: building one
 // copies the inputs' bytes, sending one copies nothing.
@@ -31,6 +32,7 @@ class Request {
   std::shared_ptr<const Encoded> encoded_;
 };
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_REQUEST_H_

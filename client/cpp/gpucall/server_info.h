@@ -8,7 +8,8 @@
 
 #include "gpucall/dtype.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 struct DeviceInfo {
   std::string id;    // "cpu", "cuda:0"
@@ -44,6 +45,7 @@ struct CatalogueEntry {
   std::string description;
 };
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_SERVER_INFO_H_

@@ -12,7 +12,8 @@
 #include "absl/types/span.h"
 #include "gpucall/dtype.h"
 
-namespace gpucall::inline client {
+namespace gpucall {
+inline namespace client {
 
 // Size of each dimension, outermost first; empty is a 0-d array of one element.
 using Shape = std::vector<int64_t>;
@@ -106,6 +107,7 @@ class TensorRef {
   absl::string_view bytes_;
 };
 
-}  // namespace gpucall::inline client
+}  // namespace client
+}  // namespace gpucall
 
 #endif  // GPUCALL_TENSOR_H_
