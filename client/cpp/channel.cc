@@ -4,13 +4,28 @@
 #include <grpcpp/security/credentials.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
 namespace gpucall {
 inline namespace client {
+
+std::string FullTarget(absl::string_view target) {
+  for (absl::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:", "xds:"}) {
+    if (absl::StartsWith(target, scheme)) return std::string(target);
+  }
+  uint32_t port = 0;
+  const size_t colon = target.rfind(':');
+  if (colon != target.npos && absl::SimpleAtoi(target.substr(colon + 1), &port)) {
+    return std::string(target);
+  }
+  return absl::StrCat(target, ":7625");
+}
 
 bool IsThisHost(absl::string_view target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;

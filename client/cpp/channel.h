@@ -15,6 +15,9 @@
 namespace gpucall {
 inline namespace client {
 
+// The target with the default port, 7625, where it names only a host.
+std::string FullTarget(absl::string_view target);
+
 // True where the target names this host: a Unix socket, localhost or a loopback address.
 bool IsThisHost(absl::string_view target);
 

@@ -85,10 +85,9 @@ struct Client::PendingCall {
 };
 
 absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options) {
-  if (target.empty()) return absl::InvalidArgumentError("target is empty, use host:port");
+  if (target.empty()) return absl::InvalidArgumentError("target is empty, use host or host:port");
   const std::shared_ptr<Client::Connection> connection(
-      new Client::Connection(MakeChannel(std::string(target), options)),
-      Client::Connection::Delete);
+      new Client::Connection(MakeChannel(FullTarget(target), options)), Client::Connection::Delete);
   if (options.connect_deadline > absl::ZeroDuration() &&
       !connection->channel->WaitForConnected(
           absl::ToChronoTime(absl::Now() + options.connect_deadline))) {

@@ -14,7 +14,8 @@ namespace {
 absl::StatusOr<int> Ordinal(absl::string_view wanted) {
   int ordinal = 0;
   if (wanted == "cuda" || wanted == "auto") return 0;
-  if (absl::ConsumePrefix(&wanted, "cuda:") && absl::SimpleAtoi(wanted, &ordinal) && ordinal >= 0)
+  absl::string_view number = wanted;
+  if (absl::ConsumePrefix(&number, "cuda:") && absl::SimpleAtoi(number, &ordinal) && ordinal >= 0)
     return ordinal;
   return absl::InvalidArgumentError(absl::StrCat(
       "device: is '", wanted, "', allowed are auto, cpu, cuda and cuda:N with N from 0"));

@@ -7,6 +7,8 @@
 #include <limits>
 #include <sstream>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 
@@ -27,6 +29,18 @@ absl::Status CheckAtMost(absl::string_view name, T value, T limit) {
   if (value <= limit) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(name, ": is ", value, ", allowed is up to ", limit));
+}
+
+// gRPC takes port 65537 for port 1.
+absl::Status CheckListen(const std::string& listen) {
+  int64_t port = 0;
+  if (absl::StartsWith(listen, "unix:") ||
+      !absl::SimpleAtoi(listen.substr(listen.rfind(':') + 1), &port) ||
+      (port >= 0 && port <= 65535)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("listen: is '", listen, "', allowed are ports 0 to 65535"));
 }
 
 absl::Status CheckLogLevel(const std::string& level) {
@@ -74,6 +88,7 @@ absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
   GPUCALL_RETURN_IF_ERROR(
       CheckAtMost<uint64_t>("max_message_bytes", config.max_message_bytes(), 2'000'000'000));
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("drain_seconds", config.drain_seconds(), 3600));
+  GPUCALL_RETURN_IF_ERROR(CheckListen(config.listen()));
   GPUCALL_RETURN_IF_ERROR(CheckLogLevel(config.log_level()));
   return config;
 }

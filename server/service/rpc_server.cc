@@ -5,6 +5,8 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -15,6 +17,10 @@ namespace {
 
 // Room in a message beside the tensors' elements.
 constexpr int64_t kMessageOverhead = int64_t{1} << 20;
+
+// How long a drained server goes on refusing calls with UNAVAILABLE. Once gRPC shuts down it resets
+// what still arrives as CANCELLED, which no client retries; by then every caller has been told.
+constexpr std::chrono::milliseconds kRefusing(500);
 
 }  // namespace
 
@@ -57,6 +63,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& l
 bool RpcServer::Drain(std::chrono::seconds timeout) {
   rpc_->GetHealthCheckService()->SetServingStatus(false);
   const bool done = scheduler_.Drain(std::chrono::steady_clock::now() + timeout);
+  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(timeout, kRefusing));
   // Health watchers never end by themselves: they, and calls still unfinished, are cancelled after
   // a moment.
   rpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));

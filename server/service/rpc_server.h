@@ -28,7 +28,8 @@ class RpcServer {
   const std::string& address() const { return address_; }
 
   // Health NOT_SERVING, then no new work, then waits for calls in flight; those left at the
-  // deadline are cancelled. False: some were.
+  // deadline are cancelled. Until half a second after the last, new calls are refused with
+  // UNAVAILABLE. False: some were cancelled.
   bool Drain(std::chrono::seconds timeout);
 
  private:

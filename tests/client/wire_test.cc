@@ -188,6 +188,16 @@ TEST(Wire, DecodeRefusesRepliesThatMakeNoSense) {
   EXPECT_THAT(DecodeStatus(reply).message(), HasSubstr("needs 8 bytes of elements, got 7"));
 }
 
+TEST(Channel, HostsHaveADefaultPort) {
+  EXPECT_EQ(FullTarget("gpu"), "gpu:7625");
+  EXPECT_EQ(FullTarget("10.0.0.1"), "10.0.0.1:7625");
+  EXPECT_EQ(FullTarget("[::1]"), "[::1]:7625");
+  for (const char* target :
+       {"gpu:1", "[::1]:1", "unix:/tmp/s", "dns:///gpu:1", "ipv4:10.0.0.1:1"}) {
+    EXPECT_EQ(FullTarget(target), target);
+  }
+}
+
 TEST(Channel, KnowsThisHost) {
   for (const char* target :
        {"localhost", "localhost:7625", "127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "unix:/tmp/s",

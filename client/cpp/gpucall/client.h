@@ -1,6 +1,6 @@
 // Calling a gpucall server.
 //
-//   absl::StatusOr<gpucall::Client> client = gpucall::Connect("localhost:7625");
+//   absl::StatusOr<gpucall::Client> client = gpucall::Connect("localhost");
 //   absl::StatusOr<gpucall::Tensor> sum = client->Add(a, b);
 //   absl::StatusOr<gpucall::Tensor> blurred = client->Gaussian(image, {.sigma = 2});
 //
@@ -133,9 +133,9 @@ class Client {
   std::shared_ptr<Connection> connection_;
 };
 
-// `target` is "host:port", "unix:/path", or another gRPC name. An HTTP proxy of the environment is
-// not used for this host. INVALID_ARGUMENT: an empty target. UNAVAILABLE: not connected within
-// connect_deadline.
+// `target` is "host:port", "host" (port 7625), "unix:/path", or another gRPC name. An HTTP proxy of
+// the environment is not used for this host. INVALID_ARGUMENT: an empty target. UNAVAILABLE: not
+// connected within connect_deadline.
 absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options = {});
 
 }  // namespace client

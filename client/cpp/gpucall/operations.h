@@ -59,7 +59,7 @@ struct BoxOptions {
   DType output_dtype = DType::kUnspecified;
 };
 struct SobelOptions {
-  int axis = 1;  // 0: down the rows, 1 or -1: along the columns
+  int axis = 1;  // 0 or -2: down the rows, 1 or -1: along the columns
   Border border = {};
   DType output_dtype = DType::kUnspecified;
 };
