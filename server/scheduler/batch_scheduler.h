@@ -43,11 +43,6 @@ class BatchScheduler {
   // `deadline`.
   bool Drain(SteadyTime deadline);
 
-  // Tasks that wait for a lane.
-  size_t queued() {
-    MutexLock lock(mutex_);
-    return queue_.size();
-  }
   int lanes() const { return static_cast<int>(lanes_.size()); }
   // Tasks accepted whose `done` has not returned.
   size_t unfinished() {
