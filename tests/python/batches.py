@@ -61,8 +61,17 @@ def send_together(
 def gathered(
     channel: grpc.Channel, requests: Sequence[tuple[str, bytes]]
 ) -> list[Reply]:
-    """The replies to requests that come while the server's only lane is busy."""
-    slow = start(channel, *slow_request(300))
-    replies = send_together(channel, requests)
-    assert finish(slow).error is None
+    """The replies to requests that come while the server's only lane is busy.
+
+    On a loaded machine the lane may be free again before most have come: then they are
+    sent once more, behind a slower call.
+    """
+    replies: list[Reply] = []
+    for rows in (300, 1400, 5600):
+        slow = start(channel, *slow_request(rows))
+        replies = send_together(channel, requests)
+        assert finish(slow).error is None
+        sizes = [reply.receipt.batch_size for reply in replies if reply.receipt]
+        if max(sizes, default=0) * 2 >= len(requests):
+            break
     return replies
