@@ -34,6 +34,16 @@ int64_t UnchangedBytes(absl::Span<const Execution> batch) {
   return size_bytes;
 }
 
+// A GPU reads and writes page-locked memory itself: up to here that takes less time than a copy
+// each way. Elementwise steps touch each byte once.
+bool FitsInPlace(const BatchLayout& layout) {
+  constexpr int64_t kMaxBytes = int64_t{64} << 10;
+  const std::vector<Step>& steps = layout.groups()[0].plan->steps;
+  return layout.total_bytes() <= kMaxBytes && std::ranges::all_of(steps, [](const Step& step) {
+           return std::holds_alternative<ElementwiseStep>(step);
+         });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Make(CudaDeviceState& device) {
@@ -73,10 +83,21 @@ absl::Status CudaLane::Run(absl::Span<Execution> batch, BatchTiming& timing) {
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(device_.ordinal));
   BatchLayout layout(batch);
   GPUCALL_ASSIGN_OR_RETURN(const auto steps, PrepareSteps(layout));
+  const bool in_place = FitsInPlace(layout);
+  GPUCALL_ASSIGN_OR_RETURN(const std::byte* downloaded, in_place ? RunInPlace(batch, layout, steps)
+                                                                 : RunCopied(batch, layout, steps));
+  Deliver(batch, layout, downloaded);
+  return ReadTiming(in_place, timing);
+}
+
+absl::StatusOr<const std::byte*> CudaLane::RunCopied(absl::Span<Execution> batch,
+                                                     const BatchLayout& layout, StepRuns steps) {
   GPUCALL_RETURN_IF_ERROR(Record(kStart));
   GPUCALL_ASSIGN_OR_RETURN(const DeviceMemory memory,
                            device_.pool.Allocate(layout.total_bytes(), stream_.get()));
-  GPUCALL_RETURN_IF_ERROR(Upload(batch, layout, steps, memory.data()));
+  const auto segments = Segments(batch, layout, steps, memory.data());
+  GPUCALL_RETURN_IF_ERROR(
+      staging_.Upload(segments, layout.upload_bytes(), memory.data(), stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedIn));
   if (layout.fault_bytes() > 0) {
     GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(memory.data() + layout.faults_offset(), 0,
@@ -88,10 +109,19 @@ absl::Status CudaLane::Run(absl::Span<Execution> batch, BatchTiming& timing) {
   GPUCALL_RETURN_IF_ERROR(staging_.StartDownload(memory.data() + layout.download_offset(),
                                                  layout.download_bytes(), stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedOut));
-  GPUCALL_ASSIGN_OR_RETURN(const std::byte* downloaded,
-                           staging_.FinishDownload(marks_[kCopiedOut].get()));
-  Deliver(batch, layout, downloaded);
-  return ReadTiming(timing);
+  return staging_.FinishDownload(marks_[kCopiedOut].get());
+}
+
+absl::StatusOr<const std::byte*> CudaLane::RunInPlace(absl::Span<Execution> batch,
+                                                      const BatchLayout& layout, StepRuns steps) {
+  std::byte* const memory = staging_.arena();
+  staging_.Pack(Segments(batch, layout, steps, memory));
+  std::fill_n(memory + layout.faults_offset(), layout.fault_bytes(), std::byte{0});
+  GPUCALL_RETURN_IF_ERROR(Record(kCopiedIn));
+  for (const auto& step : steps) GPUCALL_RETURN_IF_ERROR(step->Launch(stream_.get()));
+  GPUCALL_RETURN_IF_ERROR(Record(kComputed));
+  GPUCALL_RETURN_IF_ERROR(WaitFor(marks_[kComputed].get()));
+  return memory + layout.download_offset();
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(BatchLayout& layout) {
@@ -111,8 +141,9 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
   return runs;
 }
 
-absl::Status CudaLane::Upload(absl::Span<const Execution> batch, const BatchLayout& layout,
-                              absl::Span<const std::unique_ptr<StepRun>> steps, std::byte* memory) {
+std::vector<Staging::Segment> CudaLane::Segments(absl::Span<const Execution> batch,
+                                                 const BatchLayout& layout, StepRuns steps,
+                                                 std::byte* memory) {
   std::vector<Staging::Segment> segments;
   for (uint32_t value = 0; value < batch[0].plan->input_count; ++value) {
     if (!layout.IsOnDevice(value)) continue;
@@ -127,16 +158,17 @@ absl::Status CudaLane::Upload(absl::Span<const Execution> batch, const BatchLayo
     }
   }
   for (const auto& step : steps) step->FillTables(memory, segments);
-  return staging_.Upload(segments, layout.upload_bytes(), memory, stream_.get());
+  return segments;
 }
 
 absl::Status CudaLane::Record(Mark mark) {
   return CudaStatus(cudaEventRecord(marks_[mark].get(), stream_.get()), "cudaEventRecord");
 }
 
-absl::Status CudaLane::ReadTiming(BatchTiming& timing) const {
+absl::Status CudaLane::ReadTiming(bool in_place, BatchTiming& timing) const {
   absl::Duration* const stages[] = {&timing.copy_in, &timing.compute, &timing.copy_out};
   for (int stage = 0; stage < 3; ++stage) {
+    if (in_place && stage != kCopiedIn) continue;
     float milliseconds = 0;
     GPUCALL_RETURN_IF_CUDA_ERROR(
         cudaEventElapsedTime(&milliseconds, marks_[stage].get(), marks_[stage + 1].get()));

@@ -26,6 +26,7 @@ struct CudaDeviceState {
 };
 
 // Runs a batch as: one copy up, the launches of each step, one copy down, all in the lane's stream.
+// A small elementwise batch is run in place, in page-locked memory: one launch, no copy.
 class CudaLane : public Lane {
  public:
   // `device` must outlive the lane. RESOURCE_EXHAUSTED: no memory for it.
@@ -39,12 +40,21 @@ class CudaLane : public Lane {
   explicit CudaLane(CudaDeviceState& device, Staging staging)
       : device_(device), staging_(std::move(staging)) {}
 
+  using StepRuns = absl::Span<const std::unique_ptr<StepRun>>;
+
   absl::Status Run(absl::Span<Execution> batch, BatchTiming& timing);
+  // Return the layout's download region, in host memory.
+  absl::StatusOr<const std::byte*> RunCopied(absl::Span<Execution> batch, const BatchLayout& layout,
+                                             StepRuns steps);
+  absl::StatusOr<const std::byte*> RunInPlace(absl::Span<Execution> batch,
+                                              const BatchLayout& layout, StepRuns steps);
   absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> PrepareSteps(BatchLayout& layout);
-  absl::Status Upload(absl::Span<const Execution> batch, const BatchLayout& layout,
-                      absl::Span<const std::unique_ptr<StepRun>> steps, std::byte* memory);
+  // What the upload region holds, once the layout's memory is at `memory`.
+  static std::vector<Staging::Segment> Segments(absl::Span<const Execution> batch,
+                                                const BatchLayout& layout, StepRuns steps,
+                                                std::byte* memory);
   absl::Status Record(Mark mark);
-  absl::Status ReadTiming(BatchTiming& timing) const;
+  absl::Status ReadTiming(bool in_place, BatchTiming& timing) const;
   // Sets outputs and statuses; `downloaded` is the layout's download region.
   void Deliver(absl::Span<Execution> batch, const BatchLayout& layout, const std::byte* downloaded);
 

@@ -78,6 +78,10 @@ absl::Status Staging::Upload(absl::Span<const Segment> segments, int64_t size_by
   return absl::OkStatus();
 }
 
+void Staging::Pack(absl::Span<const Segment> segments) const {
+  Gather(segments, 0, 0, kArenaBytes, arena());
+}
+
 absl::Status Staging::StartDownload(const std::byte* device, int64_t size_bytes,
                                     cudaStream_t stream) {
   device_ = device;

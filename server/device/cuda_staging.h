@@ -37,6 +37,11 @@ class Staging {
   absl::Status Upload(absl::Span<const Segment> segments, int64_t size_bytes, std::byte* device,
                       cudaStream_t stream);
 
+  // Memory that the GPU can read and write itself, kArenaBytes.
+  std::byte* arena() const { return static_cast<std::byte*>(arena_.get()); }
+  // Packs the segments (as for Upload, within the arena) into the arena.
+  void Pack(absl::Span<const Segment> segments) const;
+
   // Begins to copy `size_bytes` from `device`. One copy where they fit the arena.
   // RESOURCE_EXHAUSTED: there is no host memory for more.
   absl::Status StartDownload(const std::byte* device, int64_t size_bytes, cudaStream_t stream);
