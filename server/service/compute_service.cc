@@ -105,6 +105,12 @@ grpc::ServerUnaryReactor* ComputeService::Filter(grpc::CallbackServerContext* co
   return StartCall<v1::FilterRequest>(*this, *context, *request, reply);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* context,
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* reply) {
+  return StartCall<v1::ReduceRequest>(*this, *context, *request, reply);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

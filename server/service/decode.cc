@@ -76,6 +76,15 @@ absl::StatusOr<DecodedCall> Decode(const v1::FilterRequest& request) {
   return call;
 }
 
+absl::StatusOr<DecodedCall> Decode(const v1::ReduceRequest& request) {
+  DecodedCall call;
+  call.want_receipt = request.options().want_receipt();
+  GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes, DecodeReduce(request.reduce()));
+  GPUCALL_RETURN_IF_ERROR(AddInput("x", request.x(), call));
+  SetOneOperation(attributes, call);
+  return call;
+}
+
 absl::StatusOr<DecodedCall> Decode(const v1::RunRequest& request) {
   DecodedCall call;
   call.want_receipt = request.options().want_receipt();

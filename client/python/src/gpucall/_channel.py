@@ -47,6 +47,9 @@ def encode_call(call: Call, want_receipt: bool) -> tuple[str, bytes]:
         return _wire.MATMUL, encode_request(
             head, list(zip((1, 2), arrays, strict=True))
         )
+    if operation.WhichOneof("kind") == "reduce":
+        head = _wire.ReduceRequest(reduce=operation.reduce, options=options)
+        return _wire.REDUCE, encode_request(head, [(1, arrays[0])])
     head = _wire.FilterRequest(filter=operation.filter, options=options)
     return _wire.FILTER, encode_request(head, list(zip((1, 3), arrays, strict=False)))
 

@@ -19,6 +19,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
 from gpucall._tensors import Array, decode_reply
 
 Result = Coroutine[Any, Any, Array]
@@ -55,6 +56,7 @@ class Client(
     Elementwise[npt.ArrayLike, Result],
     MatMul[npt.ArrayLike, Result],
     Filters[npt.ArrayLike, Result],
+    Reductions[npt.ArrayLike, Result],
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
 
