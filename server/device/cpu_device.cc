@@ -17,6 +17,7 @@
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
+#include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
 #include "server/device/cpu_values.h"
 
@@ -27,6 +28,7 @@ namespace {
 uint32_t OutputOf(const Step& step) {
   if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
   if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
+  if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -95,7 +97,8 @@ absl::Status CpuLane::AllocateResult(uint32_t value) {
 }
 
 absl::Status CpuLane::AllocateOutputs(const Plan& plan) {
-  for (uint32_t value : plan.outputs) {
+  for (uint32_t output : plan.outputs) {
+    const uint32_t value = plan.roots[output];
     const std::byte* input = values_.data(value);
     GPUCALL_RETURN_IF_ERROR(AllocateResult(value));
     if (value < plan.input_count && values_.data(value) != input) {
@@ -126,6 +129,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunMatMul(*matmul, values_, memory_);
   } else if (const auto* reduce = std::get_if<ReduceStep>(&step)) {
     RunReduce(*reduce, values_);
+  } else if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) {
+    RunRearrange(*rearrange, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

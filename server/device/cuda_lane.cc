@@ -27,7 +27,8 @@ absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const std::byte
 int64_t UnchangedBytes(absl::Span<const Execution> batch) {
   int64_t size_bytes = 0;
   for (const Execution& execution : batch) {
-    for (const uint32_t value : execution.plan->outputs) {
+    for (const uint32_t output : execution.plan->outputs) {
+      const uint32_t value = execution.plan->roots[output];
       if (value < execution.plan->input_count) size_bytes += execution.inputs[value].size_bytes;
     }
   }
@@ -133,6 +134,8 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(std::move(run));
     } else if (std::holds_alternative<MatMulStep>(steps[s])) {
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
+    } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
+      runs.push_back(PrepareRearrange(s, layout));
     } else if (std::holds_alternative<ReduceStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
       runs.push_back(std::move(run));
@@ -191,7 +194,8 @@ void CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
       execution.outputs.clear();
       execution.status = FaultOf(layout, group.members[i], downloaded);
       if (!execution.status.ok()) continue;
-      for (const uint32_t value : group.plan->outputs) {
+      for (const uint32_t output : group.plan->outputs) {
+        const uint32_t value = group.plan->roots[output];
         const int64_t size_bytes = group.plan->values[value].size_bytes();
         if (value < group.plan->input_count) {
           std::copy_n(static_cast<const std::byte*>(execution.inputs[value].data), size_bytes,

@@ -48,6 +48,13 @@ void VisitValues(const ReduceStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const RearrangeStep& step, Visit visit) {
+  for (const RearrangeStep::Part& part : step.parts) {
+    if (part.input != RearrangeStep::kFill) visit(part.input, false);
+  }
+  visit(step.output, true);
+}
 
 bool MayFault(const Step& step) {
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);
@@ -83,13 +90,15 @@ void BatchLayout::FindGroups(absl::Span<const Execution> batch) {
 void BatchLayout::FindRegions(const Plan& plan) {
   regions_.resize(plan.values.size(), Region::kNone);
   for (const Step& step : plan.steps) {
-    const auto mark = [&](uint32_t value, bool written) {
+    const auto mark = [&](uint32_t alias, bool written) {
+      const uint32_t value = plan.roots[alias];
       if (regions_[value] != Region::kNone) return;
       regions_[value] = written ? Region::kWork : Region::kUpload;
     };
     std::visit([&](const auto& s) { VisitValues(s, mark); }, step);
   }
-  for (const uint32_t value : plan.outputs) {
+  for (const uint32_t output : plan.outputs) {
+    const uint32_t value = plan.roots[output];
     if (regions_[value] == Region::kWork) regions_[value] = Region::kDownload;
   }
 }
@@ -106,7 +115,8 @@ void BatchLayout::Place(Region region, int64_t& size_bytes) {
   }
 }
 
-BatchLayout::Slots BatchLayout::SlotsOf(uint32_t value, size_t group) const {
+BatchLayout::Slots BatchLayout::SlotsOf(uint32_t alias, size_t group) const {
+  const uint32_t value = groups_[group].plan->roots[alias];
   Slots slots = slots_[value * groups_.size() + group];
   slots.offset += OffsetOf(regions_[value]);
   return slots;

@@ -35,9 +35,9 @@ class BatchLayout {
 
   absl::Span<const Group> groups() const { return groups_; }
 
-  // REQUIRES: the value is read or written by a step. Offsets are final once nothing more is
-  // reserved.
-  Slots SlotsOf(uint32_t value, size_t group) const;
+  // A reshape lies where its root does. REQUIRES: the value is read or written by a step. Offsets
+  // are final once nothing more is reserved.
+  Slots SlotsOf(uint32_t alias, size_t group) const;
   // True for inputs that steps read, and for values that steps write.
   bool IsOnDevice(uint32_t value) const { return regions_[value] != Region::kNone; }
 

@@ -33,6 +33,10 @@ constexpr DType kAll[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFl
 constexpr absl::Span<const DType> kNumbers = absl::MakeConstSpan(kAll).subspan(1);
 constexpr absl::Span<const DType> kReals = absl::MakeConstSpan(kAll).subspan(2);
 constexpr absl::Span<const DType> kFloats = absl::MakeConstSpan(kAll).subspan(3);
+constexpr DType kEvery[] = {DType::kBool,    DType::kUint8,     DType::kUint16,    DType::kUint32,
+                            DType::kUint64,  DType::kInt8,      DType::kInt16,     DType::kInt32,
+                            DType::kInt64,   DType::kFloat16,   DType::kBfloat16,  DType::kFloat32,
+                            DType::kFloat64, DType::kComplex64, DType::kComplex128};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
@@ -63,6 +67,20 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
+  const auto rearrange = [&](absl::string_view name, absl::string_view description) {
+    rows.push_back({name, OperationKind::kRearrange, 1, kEvery, description});
+  };
+  // In the order of RearrangeKind.
+  rearrange("reshape", "the same elements in another shape");
+  rearrange("transpose", "dimensions in another order");
+  rearrange("concatenate", "arrays joined along an axis");
+  rearrange("stack", "arrays joined along a new axis");
+  rearrange("slice", "every step-th element of a range of each dimension");
+  rearrange("pad", "surrounded by a value");
+  rearrange("flip", "elements in reverse order along axes");
+  rearrange("tile", "repeated along each dimension");
+  rearrange("broadcast_to", "broadcast to a shape");
+  rearrange("roll", "elements moved on along axes, in again at the start");
   return rows;
 }
 
@@ -97,6 +115,11 @@ const CatalogueRow& RowOf(FilterKind kind) {
 const CatalogueRow& RowOf(ReduceOp op) {
   constexpr size_t kFilterCount = static_cast<size_t>(FilterKind::kConvolve) + 1;
   return Catalogue()[std::size(kElementwise) + 1 + kFilterCount + static_cast<size_t>(op)];
+}
+
+const CatalogueRow& RowOf(RearrangeKind kind) {
+  constexpr size_t kRearrangeCount = static_cast<size_t>(RearrangeKind::kRoll) + 1;
+  return Catalogue()[Catalogue().size() - kRearrangeCount + static_cast<size_t>(kind)];
 }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {

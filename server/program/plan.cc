@@ -148,10 +148,17 @@ void AddStep(const ReduceStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+void AddStep(const RearrangeStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.output);
+  signature.AddList(step.attributes);
+  signature.Add(plan.values[step.output].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);
   signature.AddList(plan.outputs);
+  signature.AddList(plan.roots);
   for (const Step& step : plan.steps) {
     signature.Add(step.index());
     std::visit([&](const auto& s) { AddStep(s, plan, signature); }, step);
@@ -179,7 +186,8 @@ absl::StatusOr<Plan> MakePlan(const Program& program, absl::Span<const TensorTyp
         AtOperation(program, k, CheckSize("output", *type, max_tensor_bytes, plan.total_bytes)));
     plan.values.push_back(*std::move(type));
   }
-  plan.steps = MakeSteps(program, plan.values);
+  plan.roots = RootsOf(program);
+  plan.steps = MakeSteps(program, plan.values, plan.roots);
   for (uint32_t value : plan.outputs) plan.output_bytes += plan.values[value].size_bytes();
   plan.signature = MakeSignature(plan);
   return plan;

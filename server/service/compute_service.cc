@@ -111,6 +111,12 @@ grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* co
   return StartCall<v1::ReduceRequest>(*this, *context, *request, reply);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Rearrange(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* reply) {
+  return StartCall<v1::RearrangeRequest>(*this, *context, *request, reply);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

@@ -20,7 +20,8 @@ class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
           v1::Compute::WithRawCallbackMethod_MatMul<
               v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Reduce<
-                  v1::Compute::WithRawCallbackMethod_Run<v1::Compute::Service>>>>> {
+                  v1::Compute::WithRawCallbackMethod_Rearrange<
+                      v1::Compute::WithRawCallbackMethod_Run<v1::Compute::Service>>>>>> {
  public:
   // `scheduler` outlives the gRPC server.
   ComputeService(BatchScheduler& scheduler, std::string device, const ComputeLimits& limits)
@@ -38,6 +39,9 @@ class ComputeService final
   grpc::ServerUnaryReactor* Reduce(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Rearrange(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/service/decode_operation.h"
+#include "server/service/decode_rearrange.h"
 
 namespace gpucall {
 namespace {
@@ -82,6 +83,15 @@ absl::StatusOr<DecodedCall> Decode(const v1::ReduceRequest& request) {
   GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes, DecodeReduce(request.reduce()));
   GPUCALL_RETURN_IF_ERROR(AddInput("x", request.x(), call));
   SetOneOperation(attributes, call);
+  return call;
+}
+
+absl::StatusOr<DecodedCall> Decode(const v1::RearrangeRequest& request) {
+  DecodedCall call;
+  call.want_receipt = request.options().want_receipt();
+  GPUCALL_ASSIGN_OR_RETURN(RearrangeAttributes attributes, DecodeRearrange(request.rearrange()));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(request.inputs(), call));
+  SetOneOperation(std::move(attributes), call);
   return call;
 }
 

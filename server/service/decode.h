@@ -26,6 +26,7 @@ absl::StatusOr<DecodedCall> Decode(const v1::ElementwiseRequest& request);
 absl::StatusOr<DecodedCall> Decode(const v1::MatMulRequest& request);
 absl::StatusOr<DecodedCall> Decode(const v1::FilterRequest& request);
 absl::StatusOr<DecodedCall> Decode(const v1::ReduceRequest& request);
+absl::StatusOr<DecodedCall> Decode(const v1::RearrangeRequest& request);
 absl::StatusOr<DecodedCall> Decode(const v1::RunRequest& request);
 
 }  // namespace gpucall

@@ -99,6 +99,8 @@ def _result_dtype(
             return numpy_dtype(operation.filter.output_dtype)
         derivative = operation.filter.WhichOneof("kind") in ("sobel", "laplacian")
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "rearrange":
+        return np.result_type(operands[0])
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)
     if (

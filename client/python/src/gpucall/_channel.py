@@ -50,6 +50,9 @@ def encode_call(call: Call, want_receipt: bool) -> tuple[str, bytes]:
     if operation.WhichOneof("kind") == "reduce":
         head = _wire.ReduceRequest(reduce=operation.reduce, options=options)
         return _wire.REDUCE, encode_request(head, [(1, arrays[0])])
+    if operation.WhichOneof("kind") == "rearrange":
+        head = _wire.RearrangeRequest(rearrange=operation.rearrange, options=options)
+        return _wire.REARRANGE, encode_request(head, [(1, a) for a in arrays])
     head = _wire.FilterRequest(filter=operation.filter, options=options)
     return _wire.FILTER, encode_request(head, list(zip((1, 3), arrays, strict=False)))
 

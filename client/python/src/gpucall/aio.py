@@ -19,6 +19,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._tensors import Array, decode_reply
 
@@ -57,6 +58,7 @@ class Client(
     MatMul[npt.ArrayLike, Result],
     Filters[npt.ArrayLike, Result],
     Reductions[npt.ArrayLike, Result],
+    Rearrange[npt.ArrayLike, Result],
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
 
