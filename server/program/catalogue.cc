@@ -63,7 +63,7 @@ std::vector<CatalogueRow> MakeRows() {
   filter("median", 1, "median over a window");
   filter("correlate", 2, "correlation with a 2-D kernel");
   filter("convolve", 2, "convolution with a 2-D kernel");
-#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
@@ -130,9 +130,11 @@ absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
 
 absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
 
+bool GivesElements(ReduceOp op) { return op >= ReduceOp::kSoftmax; }
+
 absl::string_view FunctionName(ReduceOp op) {
   constexpr absl::string_view kNames[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) #Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
   };

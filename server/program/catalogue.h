@@ -33,7 +33,8 @@ const CatalogueRow& RowOf(RearrangeKind kind);
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);
 absl::string_view FunctionName(
-    ElementwiseOp op);  // its template in kernels/elementwise_functions.h: "MultiplyAdd"
+    ElementwiseOp op);            // its template in kernels/elementwise_functions.h: "MultiplyAdd"
+bool GivesElements(ReduceOp op);  // one for each of the input's, not for each line
 absl::string_view FunctionName(ReduceOp op);  // in kernels/reduce_functions.h: "ArgMax"
 bool MayFault(ElementwiseOp op, DType computed_in);
 

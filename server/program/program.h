@@ -65,7 +65,7 @@ struct FilterAttributes {
 
 // One for each row of kernels/reduce_ops.def, in its order.
 enum class ReduceOp : uint8_t {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) k##Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) k##Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
@@ -74,7 +74,8 @@ struct ReduceAttributes {
   ReduceOp op = ReduceOp::kSum;
   std::optional<Axes> axes = {};  // none: all
   bool keepdims = false;
-  double parameter = 0;  // var, std: the correction; norm: the order
+  // var, std, standardise: the correction; norm: the order; layer_norm: epsilon
+  double parameter = 0;
   bool operator==(const ReduceAttributes&) const = default;
 };
 

@@ -175,6 +175,8 @@ absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce) {
   attributes.parameter = reduce.correction();
   if (attributes.op == ReduceOp::kNorm) {
     attributes.parameter = reduce.has_order() ? reduce.order() : 2;
+  } else if (attributes.op == ReduceOp::kLayerNorm) {
+    attributes.parameter = reduce.epsilon();
   }
   return attributes;
 }

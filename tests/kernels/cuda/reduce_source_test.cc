@@ -14,7 +14,7 @@ namespace gpucall::cuda {
 namespace {
 
 constexpr std::string_view kFunctions[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) #Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };

@@ -16,7 +16,6 @@ from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._tensors import Array, as_array, is_weak
 
-
 _FUNCTIONS = {
     *(np.where, np.clip, np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll),
