@@ -37,14 +37,24 @@ absl::StatusOr<Parsed<Request>> Parse(absl::Span<const grpc::Slice> bytes,
   return parsed;
 }
 
+absl::Status MissingData(absl::string_view name, const v1::Tensor& header) {
+  switch (header.source_case()) {
+    case v1::Tensor::kStreamed:
+      return absl::InvalidArgumentError(absl::StrCat(name, ": streamed is for RunStream only"));
+    case v1::Tensor::kHandle:
+    case v1::Tensor::kRegion:
+      return absl::UnimplementedError(absl::StrCat(name, ": only data is offered as a source"));
+    default:
+      return absl::InvalidArgumentError(absl::StrCat(name, ": source is not set, allowed is data"));
+  }
+}
+
 absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedCall& call) {
   const v1::Tensor& header = tensor.header;
   GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, header.dtype()));
   const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
   GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
-  if (!tensor.has_data) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": source is not set, allowed is data"));
-  }
+  if (!tensor.has_data) return MissingData(name, header);
   if (tensor.data.size_bytes() != size_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": data has ", tensor.data.size_bytes(),
                                                    " bytes, shape ", ShapeString(shape), " of ",
