@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "telemetry": {"base", "absl", "spdlog"},
     "service": {
         "scheduler",
+        "device",
         "program",
         "store",
         "telemetry",

@@ -3,7 +3,9 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,52 @@ std::string EncodeReceipt(const TaskResult& result, absl::string_view device) {
   return reply.SerializeAsString();
 }
 
+constexpr int64_t kMinReferredBytes = 16 << 10;
+
+bool IsReferredTo(const HostBytes::Piece& piece) {
+  return piece.owner != nullptr && piece.size_bytes >= kMinReferredBytes;
+}
+
+// Keeps the piece's owner until the bytes are sent.
+grpc::Slice ReferTo(const HostBytes::Piece& piece) {
+  return grpc::Slice(
+      const_cast<std::byte*>(piece.data), static_cast<size_t>(piece.size_bytes),
+      [](void* owner) { delete static_cast<std::shared_ptr<const void>*>(owner); },
+      new std::shared_ptr<const void>(piece.owner));
+}
+
+grpc::Slice Concatenated(absl::Span<const HostBytes::Piece> pieces) {
+  int64_t size_bytes = 0;
+  for (const HostBytes::Piece& piece : pieces) size_bytes += piece.size_bytes;
+  grpc_slice slice = grpc_slice_malloc(static_cast<size_t>(size_bytes));
+  uint8_t* to = GRPC_SLICE_START_PTR(slice);
+  for (const HostBytes::Piece& piece : pieces) {
+    if (piece.size_bytes == 0) continue;
+    std::memcpy(to, piece.data, static_cast<size_t>(piece.size_bytes));
+    to += piece.size_bytes;
+  }
+  return grpc::Slice(slice, grpc::Slice::STEAL_REF);
+}
+
+// Copies what lies between pieces that are referred to.
+grpc::ByteBuffer ToByteBuffer(absl::Span<const HostBytes::Piece> pieces) {
+  std::vector<grpc::Slice> slices;
+  while (!pieces.empty()) {
+    const auto referred = std::ranges::find_if(pieces, IsReferredTo);
+    const auto count = static_cast<size_t>(referred - pieces.begin());
+    if (count > 0) slices.push_back(Concatenated(pieces.first(count)));
+    pieces.remove_prefix(count);
+    if (pieces.empty()) break;
+    slices.push_back(ReferTo(pieces[0]));
+    pieces.remove_prefix(1);
+  }
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+HostBytes::Piece PieceOf(const std::string& bytes) {
+  return {reinterpret_cast<const std::byte*>(bytes.data()), static_cast<int64_t>(bytes.size())};
+}
+
 }  // namespace
 
 grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantReceipt want_receipt,
@@ -58,28 +106,21 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantRec
   static_assert(int{v1::RunReply::kReceiptFieldNumber} ==
                 int{v1::ComputeReply::kReceiptFieldNumber});
   std::vector<std::string> prefixes;
-  size_t total = 0;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const size_t size_bytes = static_cast<size_t>(result.outputs[i].size_bytes);
-    prefixes.push_back(OutputPrefix(plan.values[plan.outputs[i]], size_bytes));
-    total += prefixes.back().size() + size_bytes;
+    prefixes.push_back(OutputPrefix(plan.values[plan.outputs[i]],
+                                    static_cast<size_t>(result.outputs[i].host.size_bytes())));
   }
   std::string receipt;
   if (want_receipt == WantReceipt::kYes) receipt = EncodeReceipt(result, device);
 
-  grpc_slice slice = grpc_slice_malloc(total + receipt.size());
-  uint8_t* to = GRPC_SLICE_START_PTR(slice);
-  const auto append = [&to](const void* from, size_t size_bytes) {
-    if (size_bytes > 0) std::memcpy(to, from, size_bytes);
-    to += size_bytes;
-  };
+  std::vector<HostBytes::Piece> pieces;
   for (size_t i = 0; i < prefixes.size(); ++i) {
-    append(prefixes[i].data(), prefixes[i].size());
-    append(result.outputs[i].data, static_cast<size_t>(result.outputs[i].size_bytes));
+    pieces.push_back(PieceOf(prefixes[i]));
+    const auto elements = result.outputs[i].host.pieces();
+    pieces.insert(pieces.end(), elements.begin(), elements.end());
   }
-  append(receipt.data(), receipt.size());
-  const grpc::Slice reply(slice, grpc::Slice::STEAL_REF);
-  return grpc::ByteBuffer(&reply, 1);
+  pieces.push_back(PieceOf(receipt));
+  return ToByteBuffer(pieces);
 }
 
 }  // namespace gpucall

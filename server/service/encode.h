@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/scheduler/task.h"
 
 namespace gpucall {

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import gpucall
+from batches import SLOW_STEPS
 from server_process import ServerProcess
 
 X = np.float32([1, 2])
-SLOW = np.zeros((1400, 512), np.float32)  # a median of 15 x 15 takes a while
+IMAGE = np.zeros((1400, 512), np.float32)
 
 Body = Callable[[gpucall.aio.Client], Coroutine[Any, Any, None]]
 
@@ -26,6 +27,16 @@ def run(server: ServerProcess, body: Body, **options: Any) -> None:
 
     asyncio.run(main())
     server.check_alive()
+
+
+async def slow(client: gpucall.aio.Client) -> Any:
+    """Medians of 15 x 15, one after the other: a call of some tens of milliseconds."""
+    p = gpucall.Program()
+    value = p.input()
+    for _ in range(SLOW_STEPS):
+        value = p.median(value, 15)
+    p.output(value)
+    return await client.run(p, IMAGE)
 
 
 def test_has_every_method_of_the_blocking_client() -> None:
@@ -74,27 +85,27 @@ def test_errors(server: ServerProcess) -> None:
         with pytest.raises(TypeError, match="datetime64"):
             await client.abs(np.array(["2020"], "datetime64[D]"))
         with pytest.raises(gpucall.Error, match="nearest"):
-            await client.box(SLOW, mode="no")
+            await client.box(IMAGE, mode="no")
 
     run(server, body)
 
 
 def test_one_place_for_two_calls(server: ServerProcess) -> None:
     async def body(client: gpucall.aio.Client) -> None:
-        slow = asyncio.create_task(client.median(SLOW, 15))
+        first = asyncio.create_task(slow(client))
         await asyncio.sleep(0)
         with pytest.raises(gpucall.Error) as raised:
             await client.add(X, 1, timeout=0.01)
         assert raised.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
         assert "0.01" in raised.value.message
-        assert slow.done() and slow.result().shape == SLOW.shape
+        assert first.done() and first.result().shape == IMAGE.shape
 
     run(server, body, max_in_flight=1)
 
 
 def test_cancelling_a_task(server: ServerProcess) -> None:
     async def body(client: gpucall.aio.Client) -> None:
-        tasks = [asyncio.create_task(client.median(SLOW, 15)) for _ in range(4)]
+        tasks = [asyncio.create_task(slow(client)) for _ in range(4)]
         await asyncio.sleep(0.05)
         for task in tasks:
             task.cancel()

@@ -35,22 +35,31 @@ class MedianTest : public FilterTest<Types> {
       }
     }
   }
-};
-TYPED_TEST_SUITE(MedianTest, PixelTypes);
 
-TYPED_TEST(MedianTest, EqualsItsCpuTwin) {
-  using In = typename TestFixture::In;
-  for (const auto& [rows, columns] : std::vector<std::array<int, 2>>{
-           {1, 1}, {3, 3}, {5, 5}, {2, 2}, {1, 5}, {4, 3}, {7, 7}, {15, 21}}) {
+  // Of all sizes and borders.
+  void ExpectMedians(int rows, int columns) {
     for (const Size& size : kSizes) {
       for (const Border border : kBorders) {
         SCOPED_TRACE(::testing::Message()
                      << rows << "x" << columns << " over " << size << " border " << int(border));
-        ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(WindowOf(rows, columns, border), size,
-                                                   RandomImage<In>(size.count(), 6)));
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectMedian(WindowOf(rows, columns, border), size, RandomImage<In>(size.count(), 6)));
       }
     }
   }
+};
+TYPED_TEST_SUITE(MedianTest, PixelTypes);
+
+TYPED_TEST(MedianTest, NetworksEqualTheirCpuTwin) {
+  for (const auto& [rows, columns] :
+       std::vector<std::array<int, 2>>{{1, 1}, {3, 3}, {5, 5}, {2, 2}, {1, 5}, {4, 3}}) {
+    ASSERT_NO_FATAL_FAILURE(this->ExpectMedians(rows, columns));
+  }
+}
+
+TYPED_TEST(MedianTest, SelectionEqualsItsCpuTwin) {
+  ASSERT_NO_FATAL_FAILURE(this->ExpectMedians(7, 7));
+  ASSERT_NO_FATAL_FAILURE(this->ExpectMedians(15, 21));
 }
 
 TYPED_TEST(MedianTest, LargestWindow) {
