@@ -220,10 +220,15 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   grpc::ClientContext context;
   v1::Catalogue catalogue;
   ASSERT_TRUE(v1::Server::NewStub(channel_)->GetCatalogue(&context, {}, &catalogue).ok());
-  int elementwise = 0;
-  for (const auto& entry : catalogue.operations()) elementwise += entry.kind() == "elementwise";
-  EXPECT_EQ(elementwise, v1::ElementwiseOp_ARRAYSIZE - 1);  // as many as the wire has names
-  EXPECT_EQ(catalogue.operations_size(), elementwise + 8);
+  int elementwise = 0, filters = 0;
+  for (const auto& entry : catalogue.operations()) {
+    elementwise += entry.kind() == "elementwise";
+    filters += entry.kind() == "filter";
+  }
+  // As many as the wire has names.
+  EXPECT_EQ(elementwise, v1::ElementwiseOp_ARRAYSIZE - 1);
+  EXPECT_EQ(filters, v1::Filter::descriptor()->oneof_decl(0)->field_count());
+  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + 1);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {
