@@ -43,14 +43,23 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     want_receipt_ = call.want_receipt ? WantReceipt::kYes : WantReceipt::kNo;
 
     auto task = std::make_unique<Task>();
-    GPUCALL_ASSIGN_OR_RETURN(
-        task->plan, MakePlan(call.program, call.types, service_.limits().max_tensor_bytes));
-    GPUCALL_RETURN_IF_ERROR(CheckReplySize(task->plan));
+    absl::StatusOr<Plan> plan =
+        MakePlan(call.program, call.types, service_.limits().max_tensor_bytes);
+    if (!plan.ok()) return NameRunStream(plan.status());
+    task->plan = *std::move(plan);
+    GPUCALL_RETURN_IF_ERROR(NameRunStream(CheckReplySize(task->plan)));
     task->id = task_id_ = service_.scheduler().NewTaskId();
     task->inputs = std::move(call.inputs);
     task->deadline = DeadlineOf(context);
     task->done = [this, &plan = task->plan](const TaskResult& result) { Reply(plan, result); };
     return service_.scheduler().Schedule(std::move(task));
+  }
+
+  // Clients know by the words that a stream would do (client/python's _request.py).
+  static absl::Status NameRunStream(const absl::Status& status) {
+    if (!absl::IsResourceExhausted(status)) return status;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(status.message(), "; RunStream takes larger ones"));
   }
 
   absl::Status CheckReplySize(const Plan& plan) const {

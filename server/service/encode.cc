@@ -57,16 +57,21 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantRec
   return writer.Finish();
 }
 
-grpc::ByteBuffer EncodeStreamResult(const Plan& plan, const TaskResult& result,
-                                    WantReceipt want_receipt, absl::string_view device) {
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan) {
   v1::RunStreamReply reply;
-  v1::RunReply& head = *reply.mutable_result();
   for (const uint32_t value : plan.outputs) {
-    v1::Tensor& tensor = *head.add_outputs();
+    v1::Tensor& tensor = *reply.mutable_result()->add_outputs();
     SetType(plan.values[value], tensor);
     tensor.mutable_streamed();
   }
-  if (want_receipt == WantReceipt::kYes) SetReceipt(result, device, *head.mutable_receipt());
+  WireWriter writer;
+  writer.Add(reply.SerializeAsString());
+  return writer.Finish();
+}
+
+grpc::ByteBuffer EncodeStreamReceipt(const TaskResult& result, absl::string_view device) {
+  v1::RunStreamReply reply;
+  SetReceipt(result, device, *reply.mutable_result()->mutable_receipt());
   WireWriter writer;
   writer.Add(reply.SerializeAsString());
   return writer.Finish();
