@@ -3,6 +3,7 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/client_callback.h>
+#include <sys/resource.h>
 
 #include <future>
 
@@ -19,6 +20,12 @@ constexpr size_t kMessageBytes = 1 << 20;
 grpc::ByteBuffer Refer(absl::string_view bytes) {
   const grpc::Slice slice(bytes.data(), bytes.size(), grpc::Slice::STATIC_SLICE);
   return grpc::ByteBuffer(&slice, 1);
+}
+
+absl::Duration OwnCpuTime() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return absl::DurationFromTimeval(usage.ru_utime) + absl::DurationFromTimeval(usage.ru_stime);
 }
 
 absl::Status WrongSize(size_t got, size_t right) {
@@ -78,6 +85,7 @@ absl::Status Transfer::Measure(const ServerProcess& server,
                                absl::Duration duration) {
   if (absl::Status status = call(); !status.ok()) return status;
   const absl::Duration cpu = server.process().CpuTime();
+  const absl::Duration client_cpu = OwnCpuTime();
   const absl::Time begin = absl::Now();
   int64_t bytes = 0;
   absl::Duration elapsed;
@@ -90,6 +98,7 @@ absl::Status Transfer::Measure(const ServerProcess& server,
   megabytes_per_second.push_back(1000 * gigabytes / absl::ToDoubleSeconds(elapsed));
   server_cpu_ms_per_gb.push_back(absl::ToDoubleMilliseconds(server.process().CpuTime() - cpu) /
                                  gigabytes);
+  client_cpu_ms_per_gb.push_back(absl::ToDoubleMilliseconds(OwnCpuTime() - client_cpu) / gigabytes);
   return absl::OkStatus();
 }
 

@@ -21,6 +21,7 @@ namespace gpucall {
 struct Transfer {
   std::vector<double> megabytes_per_second;
   std::vector<double> server_cpu_ms_per_gb;  // of the server's process
+  std::vector<double> client_cpu_ms_per_gb;  // of this one
 
   // Calls for `duration`, and once before; `size_bytes` of each call count. An error of a call ends
   // it and is returned.

@@ -112,6 +112,8 @@ absl::Status MeasureAgainstEcho(const std::string& name, int64_t size_bytes, int
   Print({name + " / echo", "MB/s", ours.megabytes_per_second, echoes.megabytes_per_second, target});
   Print({name + " / echo", "server ms/GB", ours.server_cpu_ms_per_gb, echoes.server_cpu_ms_per_gb,
          "<= 1.3"});
+  Print({name + " / echo", "client ms/GB", ours.client_cpu_ms_per_gb, echoes.client_cpu_ms_per_gb,
+         ""});
   return absl::OkStatus();
 }
 
