@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "kernels/cpu": {"kernels", "elementwise_ops.def", "reduce_ops.def", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
-    "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
+    "client": {"client/api", "proto", "grpc", "absl", "zlib", "elementwise_ops.def"},
     "client/api": {"absl", "elementwise_ops.def"},
 }
 
