@@ -167,6 +167,19 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
   return call;
 }
 
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::ReduceRequest>(bytes, {v1::ReduceRequest::kXFieldNumber}));
+  DecodedCall call;
+  call.want_receipt = parsed.message.options().want_receipt();
+  GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes,
+                           DecodeReduce(parsed.message.reduce()));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), call));
+  SetOneOperation(attributes, call);
+  return call;
+}
+
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
                            Parse<v1::RunRequest>(bytes, {v1::RunRequest::kInputsFieldNumber}));

@@ -30,6 +30,7 @@ struct DecodedCall {
 absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> request);
 absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> request);
 absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> request);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request);
 
 // The first message of a RunStream.

@@ -15,6 +15,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
 from gpucall._request import (
     Request,
     StreamReply,
@@ -52,6 +53,7 @@ class Client(
     Elementwise[npt.ArrayLike, Array],
     MatMul[npt.ArrayLike, Array],
     Filters[npt.ArrayLike, Array],
+    Reductions[npt.ArrayLike, Array],
 ):
     """Calls a server's operations; each takes array_like and returns a new array.
 
