@@ -1,23 +1,19 @@
 #include "server/service/compute_service.h"
 
-#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/run_stream.h"
 
 namespace gpucall {
 namespace {
-
-SteadyTime ToSteady(std::chrono::system_clock::time_point deadline) {
-  if (deadline == std::chrono::system_clock::time_point::max()) return SteadyTime::max();
-  return std::chrono::steady_clock::now() + (deadline - std::chrono::system_clock::now());
-}
 
 // One call: holds the request until its task is done. gRPC deletes it through OnDone, which comes
 // after the handler has returned and after Finish and OnCancel are over.
@@ -47,14 +43,23 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     want_receipt_ = call.want_receipt ? WantReceipt::kYes : WantReceipt::kNo;
 
     auto task = std::make_unique<Task>();
-    GPUCALL_ASSIGN_OR_RETURN(
-        task->plan, MakePlan(call.program, call.types, service_.limits().max_tensor_bytes));
-    GPUCALL_RETURN_IF_ERROR(CheckReplySize(task->plan));
+    absl::StatusOr<Plan> plan =
+        MakePlan(call.program, call.types, service_.limits().max_tensor_bytes);
+    if (!plan.ok()) return NameRunStream(plan.status());
+    task->plan = *std::move(plan);
+    GPUCALL_RETURN_IF_ERROR(NameRunStream(CheckReplySize(task->plan)));
     task->id = task_id_ = service_.scheduler().NewTaskId();
     task->inputs = std::move(call.inputs);
-    task->deadline = ToSteady(context.deadline());
+    task->deadline = DeadlineOf(context);
     task->done = [this, &plan = task->plan](const TaskResult& result) { Reply(plan, result); };
     return service_.scheduler().Schedule(std::move(task));
+  }
+
+  // Clients know by the words that a stream would do (client/python's _request.py).
+  static absl::Status NameRunStream(const absl::Status& status) {
+    if (!absl::IsResourceExhausted(status)) return status;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(status.message(), "; RunStream takes larger ones"));
   }
 
   absl::Status CheckReplySize(const Plan& plan) const {
@@ -65,7 +70,8 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
   }
 
   void Reply(const Plan& plan, const TaskResult& result) {
-    if (result.status.ok()) *reply_ = EncodeReply(plan, result, want_receipt_, service_.device());
+    if (result.status.ok())
+      *reply_ = EncodeReply(plan, result, want_receipt_, service_.device().info().id);
     Finish(ToGrpcStatus(result.status));
   }
 
@@ -105,10 +111,21 @@ grpc::ServerUnaryReactor* ComputeService::Filter(grpc::CallbackServerContext* co
   return StartCall(*this, *context, *request, reply, DecodeFilterRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* context,
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* reply) {
+  return StartCall(*this, *context, *request, reply, DecodeReduceRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {
   return StartCall(*this, *context, *request, reply, DecodeRunRequest);
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::RunStream(
+    grpc::CallbackServerContext* context) {
+  return StartRunStream(*this, *context);
 }
 
 }  // namespace gpucall

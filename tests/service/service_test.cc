@@ -25,7 +25,7 @@ class ServiceTest : public ::testing::Test {
     ComputeLimits limits;
     limits.max_tensor_bytes = 1 << 20;
     limits.max_message_bytes = 4 << 20;
-    server_ = *RpcServer::Start("127.0.0.1:0", *scheduler_, limits, info);
+    server_ = *RpcServer::Start("127.0.0.1:0", *scheduler_, device_, limits, info);
     channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
     stub_ = v1::Compute::NewStub(channel_);
   }
@@ -234,7 +234,7 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
 TEST_F(ServiceTest, PortInUseIsAnError) {
   v1::ServerInfo info;
   info.add_devices();
-  auto second = RpcServer::Start(server_->address(), *scheduler_, {}, info);
+  auto second = RpcServer::Start(server_->address(), *scheduler_, device_, {}, info);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(server_->address()));
 }
