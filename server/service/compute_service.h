@@ -18,10 +18,9 @@ struct ComputeLimits {
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<
-              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Reduce<
-                  v1::Compute::WithRawCallbackMethod_Run<
-                      v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
+              v1::Compute::WithRawCallbackMethod_Reduce<v1::Compute::WithRawCallbackMethod_Run<
+                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
  public:
   // `scheduler`, which runs on `device`, outlives the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits)

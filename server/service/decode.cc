@@ -174,8 +174,7 @@ absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> by
   call.want_receipt = parsed.message.options().want_receipt();
   GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes,
                            DecodeReduce(parsed.message.reduce()));
-  GPUCALL_RETURN_IF_ERROR(
-      AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), call));
+  GPUCALL_RETURN_IF_ERROR(AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), call));
   SetOneOperation(attributes, call);
   return call;
 }
