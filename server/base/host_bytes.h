@@ -22,6 +22,7 @@ class HostBytes {
     int64_t size_bytes = 0;
     // Keeps the bytes where it is set; else they are valid as long as their giver says.
     std::shared_ptr<const void> owner = nullptr;
+    bool is_pinned = false;  // page-locked: a GPU copies it by itself
   };
 
   HostBytes() = default;
@@ -50,6 +51,13 @@ class HostBytes {
  private:
   absl::InlinedVector<Piece, 1> pieces_;
   int64_t size_bytes_ = 0;
+};
+
+// Host memory that a result goes to.
+struct HostTarget {
+  std::byte* data = nullptr;  // aligned to 64; null: none
+  std::shared_ptr<const void> owner = nullptr;
+  bool is_pinned = false;
 };
 
 }  // namespace gpucall

@@ -33,6 +33,7 @@ struct Task {
   Plan plan;
   std::vector<Storage> inputs;                // host bytes are the caller's, unchanged until `done`
   absl::InlinedVector<bool, 4> keep_outputs;  // as in Execution
+  absl::InlinedVector<HostTarget, 1> targets;  // as in Execution
   SteadyTime deadline = SteadyTime::max();
   SteadyTime scheduled_at;  // set by the scheduler
   // Called exactly once, from any thread, never under a lock. Should be quick: a lane waits for it.
