@@ -1,23 +1,19 @@
 #include "server/service/compute_service.h"
 
-#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/run_stream.h"
 
 namespace gpucall {
 namespace {
-
-SteadyTime ToSteady(std::chrono::system_clock::time_point deadline) {
-  if (deadline == std::chrono::system_clock::time_point::max()) return SteadyTime::max();
-  return std::chrono::steady_clock::now() + (deadline - std::chrono::system_clock::now());
-}
 
 // One call: holds the request until its task is done. gRPC deletes it through OnDone, which comes
 // after the handler has returned and after Finish and OnCancel are over.
@@ -52,7 +48,7 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     GPUCALL_RETURN_IF_ERROR(CheckReplySize(task->plan));
     task->id = task_id_ = service_.scheduler().NewTaskId();
     task->inputs = std::move(call.inputs);
-    task->deadline = ToSteady(context.deadline());
+    task->deadline = DeadlineOf(context);
     task->done = [this, &plan = task->plan](const TaskResult& result) { Reply(plan, result); };
     return service_.scheduler().Schedule(std::move(task));
   }
@@ -65,7 +61,8 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
   }
 
   void Reply(const Plan& plan, const TaskResult& result) {
-    if (result.status.ok()) *reply_ = EncodeReply(plan, result, want_receipt_, service_.device());
+    if (result.status.ok())
+      *reply_ = EncodeReply(plan, result, want_receipt_, service_.device().info().id);
     Finish(ToGrpcStatus(result.status));
   }
 
@@ -109,6 +106,11 @@ grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* conte
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {
   return StartCall(*this, *context, *request, reply, DecodeRunRequest);
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::RunStream(
+    grpc::CallbackServerContext* context) {
+  return StartRunStream(*this, *context);
 }
 
 }  // namespace gpucall

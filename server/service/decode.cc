@@ -24,14 +24,19 @@ struct Parsed {
   }
 };
 
+template <typename Message>
+absl::Status NotAMessage() {
+  return absl::InvalidArgumentError(
+      absl::StrCat("request: is not a valid ", Message().GetTypeName(), " message"));
+}
+
 template <typename Request>
 absl::StatusOr<Parsed<Request>> Parse(absl::Span<const grpc::Slice> bytes,
                                       absl::Span<const int> tensor_fields) {
   Parsed<Request> parsed;
   SplitRequest split;
   if (!SplitTensors(bytes, tensor_fields, split) || !parsed.message.ParseFromString(split.rest)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("request: is not a valid ", parsed.message.GetTypeName(), " message"));
+    return NotAMessage<Request>();
   }
   parsed.tensors = std::move(split.tensors);
   return parsed;
@@ -49,13 +54,17 @@ absl::Status MissingData(absl::string_view name, const v1::Tensor& header) {
   }
 }
 
-absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedCall& call) {
+enum class Streaming { kNo, kYes };
+
+absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedCall& call,
+                      Streaming streaming = Streaming::kNo) {
   const v1::Tensor& header = tensor.header;
   GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, header.dtype()));
   const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
   GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
-  if (!tensor.has_data) return MissingData(name, header);
-  if (tensor.data.size_bytes() != size_bytes) {
+  const bool streamed = !tensor.has_data && header.has_streamed() && streaming == Streaming::kYes;
+  if (!tensor.has_data && !streamed) return MissingData(name, header);
+  if (!streamed && tensor.data.size_bytes() != size_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": data has ", tensor.data.size_bytes(),
                                                    " bytes, shape ", ShapeString(shape), " of ",
                                                    DTypeName(dtype), " needs ", size_bytes));
@@ -70,13 +79,36 @@ absl::Status AddInput(absl::string_view name, const WireTensor* tensor, DecodedC
   return AddInput(name, tensor == nullptr ? WireTensor() : *tensor, call);
 }
 
-absl::Status AddInputs(absl::Span<const WireTensor> tensors, DecodedCall& call) {
+absl::Status AddInputs(absl::Span<const WireTensor> tensors, DecodedCall& call,
+                       Streaming streaming = Streaming::kNo) {
   if (tensors.size() > kMaxProgramValues) {
     return absl::InvalidArgumentError(
         absl::StrCat("inputs: has ", tensors.size(), " tensors, allowed are ", kMaxProgramValues));
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
-    GPUCALL_RETURN_IF_ERROR(AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], call));
+    GPUCALL_RETURN_IF_ERROR(AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], call, streaming));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetProgram(const v1::Program& program, DecodedCall& call) {
+  if (program.operations_size() > kMaxOperations) {
+    return absl::InvalidArgumentError(absl::StrCat("program: has ", program.operations_size(),
+                                                   " operations, allowed are ", kMaxOperations));
+  }
+  call.program.input_count = static_cast<uint32_t>(call.types.size());
+  for (int k = 0; k < program.operations_size(); ++k) {
+    absl::StatusOr<Operation> operation = DecodeOperation(program.operations(k));
+    if (!operation.ok()) {
+      return absl::Status(operation.status().code(),
+                          absl::StrCat("operation ", k, ": ", operation.status().message()));
+    }
+    call.program.operations.push_back(*std::move(operation));
+  }
+  call.program.outputs.assign(program.outputs().begin(), program.outputs().end());
+  if (call.program.outputs.empty() && !call.program.operations.empty()) {
+    call.program.outputs = {
+        static_cast<uint32_t>(call.program.input_count + call.program.operations.size() - 1)};
   }
   return absl::OkStatus();
 }
@@ -138,31 +170,37 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
                            Parse<v1::RunRequest>(bytes, {v1::RunRequest::kInputsFieldNumber}));
-  const v1::RunRequest& request = parsed.message;
   DecodedCall call;
-  call.want_receipt = request.options().want_receipt();
-  if (request.program().operations_size() > kMaxOperations) {
-    return absl::InvalidArgumentError(absl::StrCat("program: has ",
-                                                   request.program().operations_size(),
-                                                   " operations, allowed are ", kMaxOperations));
-  }
+  call.want_receipt = parsed.message.options().want_receipt();
   GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, call));
-  call.program.input_count = static_cast<uint32_t>(parsed.tensors.size());
-  for (int k = 0; k < request.program().operations_size(); ++k) {
-    absl::StatusOr<Operation> operation = DecodeOperation(request.program().operations(k));
-    if (!operation.ok()) {
-      return absl::Status(operation.status().code(),
-                          absl::StrCat("operation ", k, ": ", operation.status().message()));
-    }
-    call.program.operations.push_back(*std::move(operation));
-  }
-  call.program.outputs.assign(request.program().outputs().begin(),
-                              request.program().outputs().end());
-  if (call.program.outputs.empty() && !call.program.operations.empty()) {
-    call.program.outputs = {
-        static_cast<uint32_t>(call.program.input_count + call.program.operations.size() - 1)};
-  }
+  GPUCALL_RETURN_IF_ERROR(SetProgram(parsed.message.program(), call));
   return call;
+}
+
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> bytes) {
+  StreamPart part;
+  v1::RunStreamStart start;
+  if (!ReadStreamPart(bytes, {v1::RunStreamStart::kInputsFieldNumber}, part) ||
+      (part.start && !start.ParseFromString(part.start->rest))) {
+    return NotAMessage<v1::RunStreamRequest>();
+  }
+  if (part.start.has_value() == part.chunk.has_value()) {
+    return absl::InvalidArgumentError("request: part is not set, allowed are start and chunk");
+  }
+  DecodedStreamPart decoded;
+  if (part.chunk) {
+    decoded.chunk = std::move(part.chunk);
+    return decoded;
+  }
+  DecodedStream& stream = decoded.start.emplace();
+  stream.want_checksums = start.checksums();
+  stream.call.want_receipt = start.options().want_receipt();
+  for (const WireTensor& tensor : part.start->tensors) {
+    stream.is_streamed.push_back(!tensor.has_data && tensor.header.has_streamed());
+  }
+  GPUCALL_RETURN_IF_ERROR(AddInputs(part.start->tensors, stream.call, Streaming::kYes));
+  GPUCALL_RETURN_IF_ERROR(SetProgram(start.program(), stream.call));
+  return decoded;
 }
 
 }  // namespace gpucall

@@ -5,6 +5,7 @@
 
 #include <grpcpp/support/slice.h>
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,6 +13,7 @@
 #include "server/base/tensor_type.h"
 #include "server/device/buffer.h"
 #include "server/program/program.h"
+#include "server/service/request_reader.h"
 
 namespace gpucall {
 
@@ -29,6 +31,20 @@ absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slic
 absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> request);
 absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request);
+
+// The first message of a RunStream.
+struct DecodedStream {
+  DecodedCall call;               // inputs that are streamed have no bytes
+  std::vector<bool> is_streamed;  // by input
+  bool want_checksums = false;
+};
+// One of the two.
+struct DecodedStreamPart {
+  std::optional<DecodedStream> start;
+  std::optional<WireChunk> chunk;
+};
+// From the bytes of a RunStreamRequest. Errors as above.
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> request);
 
 }  // namespace gpucall
 

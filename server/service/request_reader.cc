@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/algorithm/container.h"
+#include "server/service/wire_writer.h"
 
 namespace gpucall {
 namespace {
@@ -57,11 +58,6 @@ class Cursor {
   size_t remaining_ = 0;
 };
 
-void AppendVarint(uint64_t value, std::string& bytes) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
-}
-
 // Appends the field whose tag has just been read to `bytes`, as it is.
 bool CopyField(uint64_t tag, Cursor& cursor, std::string& bytes) {
   AppendVarint(tag, bytes);
@@ -89,31 +85,38 @@ bool CopyField(uint64_t tag, Cursor& cursor, std::string& bytes) {
   });
 }
 
-bool ReadTensor(uint64_t size, Cursor& cursor, WireTensor& tensor) {
+// The position where a message of `size` bytes that begins here ends; false where it is too long.
+bool FindEnd(uint64_t size, const Cursor& cursor, size_t& end) {
   if (size > cursor.remaining()) return false;
-  const size_t end = cursor.remaining() - size;
+  end = cursor.remaining() - size;
+  return true;
+}
+
+// Reads up to `end` a message whose field kDataFieldNumber is bytes, which are not copied.
+template <typename Message>
+bool ReadWithData(size_t end, Cursor& cursor, WithData<Message>& message) {
   std::string header;
   while (cursor.remaining() > end) {
     uint64_t tag = 0, count = 0;
     if (!cursor.ReadVarint(tag)) return false;
-    if (tag != WireFormatLite::MakeTag(v1::Tensor::kDataFieldNumber,
+    if (tag != WireFormatLite::MakeTag(Message::kDataFieldNumber,
                                        WireFormatLite::WIRETYPE_LENGTH_DELIMITED)) {
       if (!CopyField(tag, cursor, header)) return false;
       continue;
     }
-    tensor.has_data = true;
-    tensor.data = {};  // of a field given twice the last counts
+    message.has_data = true;
+    message.data = {};  // of a field given twice the last counts
     if (!cursor.ReadVarint(count)) return false;
-    const auto add_piece = [&tensor](const uint8_t* data, size_t piece_size) {
-      tensor.data.Add({reinterpret_cast<const std::byte*>(data), static_cast<int64_t>(piece_size)});
+    const auto add_piece = [&message](const uint8_t* data, size_t size) {
+      message.data.Add({reinterpret_cast<const std::byte*>(data), static_cast<int64_t>(size)});
     };
     if (!cursor.Walk(count, add_piece)) return false;
   }
-  return cursor.remaining() == end && tensor.header.ParseFromString(header);
+  return cursor.remaining() == end && message.header.ParseFromString(header);
 }
 
-bool Split(Cursor& cursor, absl::Span<const int> tensor_fields, SplitRequest& split) {
-  while (cursor.remaining() > 0) {
+bool Split(size_t end, Cursor& cursor, absl::Span<const int> tensor_fields, SplitRequest& split) {
+  while (cursor.remaining() > end) {
     uint64_t tag = 0, size = 0;
     if (!cursor.ReadVarint(tag)) return false;
     const bool message = (tag & 7) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
@@ -123,9 +126,13 @@ bool Split(Cursor& cursor, absl::Span<const int> tensor_fields, SplitRequest& sp
     }
     WireTensor& tensor = split.tensors.emplace_back();
     tensor.field = static_cast<int>(tag >> 3);
-    if (!cursor.ReadVarint(size) || !ReadTensor(size, cursor, tensor)) return false;
+    size_t tensor_end = 0;
+    if (!cursor.ReadVarint(size) || !FindEnd(size, cursor, tensor_end) || tensor_end < end ||
+        !ReadWithData(tensor_end, cursor, tensor)) {
+      return false;
+    }
   }
-  return true;
+  return cursor.remaining() == end;
 }
 
 }  // namespace
@@ -133,7 +140,32 @@ bool Split(Cursor& cursor, absl::Span<const int> tensor_fields, SplitRequest& sp
 bool SplitTensors(absl::Span<const grpc::Slice> slices, absl::Span<const int> tensor_fields,
                   SplitRequest& split) {
   Cursor cursor(slices);
-  return Split(cursor, tensor_fields, split);
+  return Split(0, cursor, tensor_fields, split);
+}
+
+bool ReadStreamPart(absl::Span<const grpc::Slice> slices, absl::Span<const int> tensor_fields,
+                    StreamPart& part) {
+  Cursor cursor(slices);
+  while (cursor.remaining() > 0) {
+    uint64_t tag = 0, size = 0;
+    size_t end = 0;
+    if (!cursor.ReadVarint(tag)) return false;
+    std::string unknown;
+    const uint64_t field = tag >> 3;
+    const bool message = (tag & 7) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+    if (!message || (field != v1::RunStreamRequest::kStartFieldNumber &&
+                     field != v1::RunStreamRequest::kChunkFieldNumber)) {
+      if (!CopyField(tag, cursor, unknown)) return false;
+      continue;
+    }
+    if (!cursor.ReadVarint(size) || !FindEnd(size, cursor, end)) return false;
+    if (field == v1::RunStreamRequest::kStartFieldNumber) {
+      if (!Split(end, cursor, tensor_fields, part.start.emplace())) return false;
+    } else if (!ReadWithData(end, cursor, part.chunk.emplace())) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace gpucall
