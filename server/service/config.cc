@@ -78,6 +78,8 @@ absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
   if (config.max_queue_bytes() == 0) config.set_max_queue_bytes(uint64_t{2} << 30);
   if (config.max_message_bytes() == 0) config.set_max_message_bytes(uint64_t{160} << 20);
   if (config.drain_seconds() == 0) config.set_drain_seconds(30);
+  if (config.resident_ttl_seconds() == 0) config.set_resident_ttl_seconds(600);
+  if (config.session_grace_seconds() == 0) config.set_session_grace_seconds(30);
   if (config.log_level().empty()) config.set_log_level("info");
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("lanes", config.lanes(), 64));
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("max_batch_tasks", config.max_batch_tasks(), 1024));
@@ -88,6 +90,12 @@ absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
   GPUCALL_RETURN_IF_ERROR(
       CheckAtMost<uint64_t>("max_message_bytes", config.max_message_bytes(), 2'000'000'000));
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("drain_seconds", config.drain_seconds(), 3600));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_resident_bytes", config.max_resident_bytes(), uint64_t{1} << 50));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("resident_ttl_seconds", config.resident_ttl_seconds(), 1 << 30));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("session_grace_seconds", config.session_grace_seconds(), 1 << 30));
   GPUCALL_RETURN_IF_ERROR(CheckListen(config.listen()));
   GPUCALL_RETURN_IF_ERROR(CheckLogLevel(config.log_level()));
   return config;

@@ -61,7 +61,8 @@ class TensorStore {
     int64_t size_bytes = 0;  // charged to tenants: also of freed tensors that calls still use
   };
 
-  explicit TensorStore(const Limits& limits) : limits_(limits), quota_(Quota::Make(limits.tenant)) {}
+  explicit TensorStore(const Limits& limits)
+      : limits_(limits), quota_(Quota::Make(limits.tenant)) {}
 
   const Limits& limits() const { return limits_; }
 
@@ -92,7 +93,8 @@ class TensorStore {
                                      std::optional<int64_t> size_bytes);
   // All of the part has come, or not. NOT_FOUND: the tensor was freed meanwhile.
   enum class Outcome { kWritten, kGivenUp };
-  absl::Status EndWrite(absl::string_view tenant, const Writing& writing, Outcome outcome, Time now);
+  absl::Status EndWrite(absl::string_view tenant, const Writing& writing, Outcome outcome,
+                        Time now);
 
   // A session with one stream.
   Handle OpenSession(absl::string_view tenant);

@@ -14,9 +14,9 @@ absl::Status WrittenParts::Take(int64_t offset, int64_t size_bytes) {
   const int64_t end = offset + size_bytes;
   const auto next = parts_.upper_bound(offset);
   const auto overlapped = [&](Parts::const_iterator part) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "write: bytes ", offset, " to ", end, " overlap bytes ", part->first, " to ",
-        part->second.end, ", which have come or are being written"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("write: bytes ", offset, " to ", end, " overlap bytes ", part->first, " to ",
+                     part->second.end, ", which have come or are being written"));
   };
   if (next != parts_.begin() && std::prev(next)->second.end > offset) {
     return overlapped(std::prev(next));
@@ -24,8 +24,10 @@ absl::Status WrittenParts::Take(int64_t offset, int64_t size_bytes) {
   if (next != parts_.end() && next->first < end) return overlapped(next);
   if (parts_.size() >= kMaxParts) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("write: ", parts_.size(), " parts of the tensor are written apart, allowed "
-                     "are ", kMaxParts));
+        absl::StrCat("write: ", parts_.size(),
+                     " parts of the tensor are written apart, allowed "
+                     "are ",
+                     kMaxParts));
   }
   parts_.emplace(offset, Part{end, false});
   ++writers_;

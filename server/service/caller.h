@@ -1,0 +1,38 @@
+// Who makes a call.
+#ifndef GPUCALL_SERVER_SERVICE_CALLER_H_
+#define GPUCALL_SERVER_SERVICE_CALLER_H_
+
+#include <grpcpp/server_context.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/service/tensor_sources.h"
+#include "server/store/tensor_store.h"
+
+namespace gpucall {
+
+// The authenticated principal, else the address that the call comes from, without its port: all
+// callers over Unix sockets are one.
+std::string TenantOf(const grpc::CallbackServerContext& context);
+
+// The tenant with a session; `session` empty: none. INVALID_ARGUMENT: not a session's id.
+absl::StatusOr<Caller> CallerOf(std::string tenant, absl::string_view session);
+
+// A tenant's resident tensors.
+class ResidentSources final : public TensorSources {
+ public:
+  ResidentSources(TensorStore& store, std::string tenant)
+      : store_(store), tenant_(std::move(tenant)) {}
+
+  absl::StatusOr<StoredTensor> FindResident(absl::string_view handle) override;
+
+ private:
+  TensorStore& store_;
+  const std::string tenant_;
+};
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_SERVICE_CALLER_H_
