@@ -2,6 +2,7 @@
 #ifndef GPUCALL_SERVER_BASE_HOST_BYTES_H_
 #define GPUCALL_SERVER_BASE_HOST_BYTES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,6 +38,12 @@ class HostBytes {
 
   int64_t size_bytes() const { return size_bytes_; }
   absl::Span<const Piece> pieces() const { return pieces_; }
+  // Whether the bytes are kept where they are.
+  bool is_owned() const {
+    return !pieces_.empty() && std::ranges::all_of(pieces_, [](const Piece& piece) {
+      return piece.owner != nullptr;
+    });
+  }
   bool is_contiguous() const { return pieces_.size() <= 1; }
   // REQUIRES: is_contiguous(). Null where there are no bytes.
   const std::byte* data() const { return pieces_.empty() ? nullptr : pieces_[0].data; }

@@ -40,14 +40,17 @@ struct Task {
   std::function<void(const TaskResult&)> done;
 
   int64_t size_bytes() const { return plan.input_bytes + plan.output_bytes; }
-  // Of size_bytes, what is in host memory and not in buffers.
+  // Of size_bytes, what is in the server's host memory: not in buffers, nor in a client's memory.
   int64_t host_bytes() const {
     int64_t total = size_bytes();
     for (const Storage& input : inputs) {
-      if (input.resident != nullptr) total -= input.size_bytes();
+      if (input.resident != nullptr || input.host.is_owned()) total -= input.size_bytes();
     }
     for (size_t i = 0; i < keep_outputs.size(); ++i) {
       if (keep_outputs[i]) total -= plan.values[plan.outputs[i]].size_bytes();
+    }
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (targets[i].data != nullptr) total -= plan.values[plan.outputs[i]].size_bytes();
     }
     return total;
   }

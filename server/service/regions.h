@@ -1,4 +1,4 @@
-// Tensors in shared memory: where a call's inputs are, and where its results go.
+// Shared memory that a call's results go to.
 #ifndef GPUCALL_SERVER_SERVICE_REGIONS_H_
 #define GPUCALL_SERVER_SERVICE_REGIONS_H_
 
@@ -7,26 +7,25 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "gpucall/v1/tensor.pb.h"
 #include "server/device/device.h"
 #include "server/store/segment_table.h"
 
 namespace gpucall {
 
-// The elements of an input named `name`. NOT_FOUND: no such segment. INVALID_ARGUMENT: they are not
-// all inside it.
-absl::StatusOr<HostBytes> FindRegion(const SegmentTable& segments, absl::string_view name,
-                                     const v1::Region& region, int64_t size_bytes);
-
-// Where outputs go, by index.
+// Where outputs go, by index; both empty where none has a place.
 struct PlacedOutputs {
   absl::InlinedVector<HostTarget, 1> targets;
   std::vector<std::optional<v1::Region>> regions;  // set where there is a target
+
+  bool has(size_t output) const { return output < regions.size() && regions[output].has_value(); }
 };
-// Gives places of `area` to the outputs of a plan that are not kept, as long as they fit. Errors as
-// above; INVALID_ARGUMENT too where the area does not begin at a multiple of 64.
+// Gives places of `area` to the outputs of a plan that are not kept, as long as they fit. NOT_FOUND:
+// no such segment. INVALID_ARGUMENT: the area is not all inside it, or does not begin at a multiple
+// of 64.
 absl::StatusOr<PlacedOutputs> PlaceOutputs(const SegmentTable& segments, const v1::Area& area,
-                                           const Plan& plan);
+                                           const Plan& plan, absl::Span<const bool> keep_outputs);
 
 }  // namespace gpucall
 

@@ -3,15 +3,18 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "server/base/status_macros.h"
+#include "server/service/caller.h"
 #include "server/service/checksum.h"
 #include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/kept_outputs.h"
 #include "server/service/stream_inputs.h"
 #include "server/service/stream_outputs.h"
 
@@ -23,7 +26,10 @@ namespace {
 class RunStreamCall final : public StreamReactor {
  public:
   RunStreamCall(const ComputeService& service, grpc::CallbackServerContext& context)
-      : service_(service), context_(context) {
+      : service_(service),
+        context_(context),
+        tenant_(TenantOf(context)),
+        sources_(service.store(), service.segments(), tenant_) {
     service_.streams().Begin();
     StartRead(&message_);
   }
@@ -52,7 +58,7 @@ class RunStreamCall final : public StreamReactor {
     if (!message_.Dump(&slices).ok()) {
       return absl::InvalidArgumentError("request: its bytes cannot be read");
     }
-    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices));
+    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices, sources_));
     if (part.start.has_value() == (task_ != nullptr)) {
       return absl::InvalidArgumentError("request: start must be the first message, and only it");
     }
@@ -67,7 +73,10 @@ class RunStreamCall final : public StreamReactor {
     auto task = std::make_unique<Task>();
     GPUCALL_ASSIGN_OR_RETURN(task->plan, MakePlan(stream.call.program, stream.call.types,
                                                   service_.limits().max_streamed_bytes));
+    GPUCALL_ASSIGN_OR_RETURN(const Caller caller, CallerOf(tenant_, stream.call.session));
     task->inputs = std::move(stream.call.inputs);
+    task->keep_outputs = std::move(stream.call.keep_outputs);
+    GPUCALL_RETURN_IF_ERROR(kept_.Reserve(service_.store(), caller, *task));
     GPUCALL_RETURN_IF_ERROR(
         inputs_.Begin(service_.device(), stream.call.types, stream.is_streamed, task->inputs));
     task->keep_outputs.assign(task->plan.outputs.size(), true);
@@ -87,8 +96,12 @@ class RunStreamCall final : public StreamReactor {
 
   void Reply(const Plan& plan, const TaskResult& result) {
     if (!result.status.ok()) return Finish(ToGrpcStatus(result.status));
-    for (const Storage& output : result.outputs) results_.push_back(output.resident);
-    reply_ = EncodeStreamResult(plan, result, want_receipt_, service_.device().info().id);
+    const auto handles = kept_.Keep(service_.store(), plan, result);
+    if (!handles.ok()) return Finish(ToGrpcStatus(handles.status()));
+    for (size_t i = 0; i < result.outputs.size(); ++i) {
+      results_.push_back((*handles)[i].empty() ? result.outputs[i].resident : nullptr);
+    }
+    reply_ = EncodeStreamResult(plan, result, *handles, want_receipt_, service_.device().info().id);
     StartWrite(&reply_);
   }
 
@@ -110,6 +123,8 @@ class RunStreamCall final : public StreamReactor {
 
   const ComputeService& service_;
   const grpc::CallbackServerContext& context_;
+  const std::string tenant_;
+  ResidentSources sources_;
   grpc::ByteBuffer message_, reply_;
   std::vector<grpc::Slice> start_;  // holds the inline inputs
   std::unique_ptr<Task> task_;      // until it is scheduled
@@ -117,6 +132,7 @@ class RunStreamCall final : public StreamReactor {
   WantReceipt want_receipt_ = WantReceipt::kNo;
   bool want_checksums_ = false;
   StreamInputs inputs_;
+  KeptOutputs kept_;
   std::vector<BufferPointer> results_;  // until the first of them is read
   StreamOutputs outputs_;
 };

@@ -6,6 +6,30 @@
 
 namespace gpucall {
 
+absl::Status CheckChunk(absl::string_view what, const WireChunk& chunk, int64_t next,
+                        int64_t left_bytes) {
+  const uint64_t offset = chunk.header.offset();
+  const int64_t size_bytes = chunk.data.size_bytes();
+  if (offset != static_cast<uint64_t>(next)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": offset is ", offset, ", the next is ", next));
+  }
+  if (size_bytes == 0 || size_bytes > kMaxChunkBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": data has ", size_bytes, " bytes, allowed are 1 to ", kMaxChunkBytes));
+  }
+  if (size_bytes > left_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": data has ", size_bytes,
+                                                   " bytes at offset ", offset, ", ", left_bytes,
+                                                   " are left of ", next + left_bytes));
+  }
+  if (!chunk.header.has_crc32()) return absl::OkStatus();
+  const uint32_t crc32 = Crc32(chunk.data);
+  if (crc32 == chunk.header.crc32()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(what, ": at offset ", offset, " the data's crc32 is ",
+                                          crc32, ", not ", chunk.header.crc32()));
+}
+
 absl::Status StreamInputs::Begin(Device& device, const std::vector<TensorType>& types,
                                  const std::vector<bool>& is_streamed,
                                  std::vector<Storage>& inputs) {
@@ -21,33 +45,13 @@ absl::Status StreamInputs::Begin(Device& device, const std::vector<TensorType>& 
 
 absl::Status StreamInputs::Check(const WireChunk& chunk) const {
   const uint32_t tensor = chunk.header.tensor();
-  const uint64_t offset = chunk.header.offset();
-  const int64_t size_bytes = chunk.data.size_bytes();
   if (tensor >= inputs_.size() || inputs_[tensor].buffer == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("chunk: tensor is ", tensor, ", which is no streamed input"));
   }
   const Input& input = inputs_[tensor];
-  const auto error = [&](auto... parts) {
-    return absl::InvalidArgumentError(absl::StrCat("chunk of inputs[", tensor, "]: ", parts...));
-  };
-  if (offset != static_cast<uint64_t>(input.received_bytes)) {
-    return error("offset is ", offset, ", the next is ", input.received_bytes);
-  }
-  if (size_bytes == 0 || size_bytes > kMaxChunkBytes) {
-    return error("data has ", size_bytes, " bytes, allowed are 1 to ", kMaxChunkBytes);
-  }
-  const int64_t left = input.buffer->size_bytes() - input.received_bytes;
-  if (size_bytes > left) {
-    return error("data has ", size_bytes, " bytes at offset ", offset, ", ", left, " are left of ",
-                 input.buffer->size_bytes());
-  }
-  if (chunk.header.has_crc32() && Crc32(chunk.data) != chunk.header.crc32()) {
-    return absl::DataLossError(absl::StrCat("chunk of inputs[", tensor, "]: at offset ", offset,
-                                            " the data's crc32 is ", Crc32(chunk.data), ", not ",
-                                            chunk.header.crc32()));
-  }
-  return absl::OkStatus();
+  return CheckChunk(absl::StrCat("chunk of inputs[", tensor, "]"), chunk, input.received_bytes,
+                    input.buffer->size_bytes() - input.received_bytes);
 }
 
 absl::Status StreamInputs::Write(const WireChunk& chunk) {

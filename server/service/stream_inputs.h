@@ -12,11 +12,15 @@
 
 namespace gpucall {
 
+// That a chunk is the next of a tensor: at `offset`, of at most `left_bytes` more, and as its
+// checksum says. INVALID_ARGUMENT and DATA_LOSS, naming `what` and the numbers.
+inline constexpr int64_t kMaxChunkBytes = int64_t{16} << 20;
+absl::Status CheckChunk(absl::string_view what, const WireChunk& chunk, int64_t offset,
+                        int64_t left_bytes);
+
 // Puts chunks into buffers of the device as they come. Used by one thread at a time.
 class StreamInputs {
  public:
-  static constexpr int64_t kMaxChunkBytes = int64_t{16} << 20;
-
   // Makes a buffer for each input that is streamed and sets it in `inputs`, so that nothing is sent
   // in vain. RESOURCE_EXHAUSTED: the device has no memory for them.
   absl::Status Begin(Device& device, const std::vector<TensorType>& types,

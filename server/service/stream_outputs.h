@@ -21,7 +21,7 @@ class StreamOutputs {
     HostBytes data;
   };
 
-  // Begins to read.
+  // Begins to read. Tensors without a buffer are passed over.
   absl::Status Begin(Device& device, std::vector<BufferPointer> buffers);
   // None once all has been read.
   absl::StatusOr<std::optional<Chunk>> Next();
