@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, final
 
@@ -22,6 +23,7 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
 
 
@@ -67,6 +69,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
 
     def run(
@@ -108,6 +111,27 @@ class Client(
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array, its elements not set, in memory shared with the server.
+
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
+        the server is not reached through a Unix socket it is an ordinary array.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        dtype : dtype
+
+        Examples
+        --------
+        >>> x = c.empty((2, 2), np.float32)
+        >>> x[:] = 3
+        >>> c.add(x, x)
+        array([[6., 6.],
+               [6., 6.]], dtype=float32)
+        """
+        return empty(self._arena, shape, dtype)
+
     def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits.
 
@@ -139,6 +163,8 @@ class Client(
         >>> client.close()
         """
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -157,20 +183,30 @@ class Client(
         return self._compute(request, call.timeout)[0]
 
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
-        if request.is_large:
-            arrays, receipt = self._stream(request, timeout)
-        else:
-            try:
-                reply = self._send(request.path, request.encode(), timeout)
-                arrays, receipt = decode_reply(reply)
-            except Error as error:
-                if not result_is_too_large(error.code.name, error.message):
-                    raise
-                arrays, receipt = self._stream(request, timeout)
+        arrays, receipt = self._exchange(request, timeout)
         collected = _info.collector()
         if collected is not None and receipt is not None:
             collected.append(_info.receipt(receipt))
         return arrays
+
+    def _exchange(
+        self, request: Request, timeout: float | None
+    ) -> tuple[list[Array], Any]:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return shared.finish(self._send(request.path, shared.message, timeout))
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
+        if request.is_large:
+            return self._stream(request, timeout)
+        try:
+            return decode_reply(self._send(request.path, request.encode(), timeout))
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return self._stream(request, timeout)
 
     def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
         timeout = self._time_left(timeout)
