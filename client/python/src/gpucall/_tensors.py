@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gpucall import _wire
 from gpucall._error import Error
+from gpucall._remote import RemoteArray
 
 Array = npt.NDArray[Any]
 
@@ -64,6 +65,8 @@ def is_weak(value: object) -> bool:
 
 def as_array(value: npt.ArrayLike) -> Array:
     """`value` as the wire has it: C order, little-endian. TypeError: dtype, or a mask."""
+    if isinstance(value, RemoteArray):
+        return value  # type: ignore[return-value]  # it has what is asked of arrays here
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
             f"masked array of dtype {value.dtype}: fill or drop the mask first"
@@ -105,13 +108,19 @@ def as_arrays(
 
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
     """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
-    return np.result_type(*operands)
+    return np.result_type(
+        *(o.dtype if isinstance(o, RemoteArray) else o for o in operands)
+    )
 
 
 def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:
     """A request: the message `head` and (field number, array) of each of its tensors."""
     parts: list[Any] = [head.SerializeToString()]
     for field, array in tensors:
+        if isinstance(array, RemoteArray):
+            tensor = _wire.Tensor(handle=array.handle).SerializeToString()
+            parts += [_opening(field, len(tensor)), tensor]
+            continue
         if array.nbytes > MAX_INLINE_BYTES:
             raise Error(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -161,8 +170,11 @@ def new_array(tensor: Any) -> Array:
     return np.empty(tuple(tensor.shape), numpy_dtype(tensor.dtype))
 
 
-def decode_reply(reply: bytes) -> tuple[list[Array], Any]:
-    """Arrays (writable) and Receipt message, or None, of a ComputeReply or RunReply."""
+def decode_reply(reply: bytes) -> tuple[list[Any], Any]:
+    """Arrays and Receipt message, or None, of a ComputeReply or RunReply.
+
+    The arrays are writable; of one kept on the server there is the Tensor message.
+    """
     arrays, receipt = [], None
     for field, _, first, last in _fields(reply, 0, len(reply)):
         if field == _TENSOR_FIELD:
@@ -172,7 +184,7 @@ def decode_reply(reply: bytes) -> tuple[list[Array], Any]:
     return arrays, receipt
 
 
-def _decode_tensor(reply: bytes, first: int, last: int) -> Array:
+def _decode_tensor(reply: bytes, first: int, last: int) -> Any:
     rest, data = b"", last
     for field, start, value, end in _fields(reply, first, last):
         if field == _DATA_FIELD:
@@ -180,6 +192,8 @@ def _decode_tensor(reply: bytes, first: int, last: int) -> Array:
         else:
             rest += reply[start:end]
     tensor = _wire.Tensor.FromString(rest)
+    if tensor.handle:
+        return tensor
     dtype = numpy_dtype(tensor.dtype)
     view: Array = np.ndarray(
         tuple(tensor.shape), dtype.newbyteorder("<"), buffer=reply, offset=data
