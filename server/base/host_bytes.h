@@ -2,6 +2,7 @@
 #ifndef GPUCALL_SERVER_BASE_HOST_BYTES_H_
 #define GPUCALL_SERVER_BASE_HOST_BYTES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,6 +40,23 @@ class HostBytes {
   bool is_contiguous() const { return pieces_.size() <= 1; }
   // REQUIRES: is_contiguous(). Null where there are no bytes.
   const std::byte* data() const { return pieces_.empty() ? nullptr : pieces_[0].data; }
+
+  // [offset, offset + size_bytes). REQUIRES: within these.
+  HostBytes Range(int64_t offset, int64_t size_bytes) const {
+    HostBytes range;
+    for (const Piece& piece : pieces_) {
+      if (size_bytes == 0) break;
+      if (offset < piece.size_bytes) {
+        const int64_t count = std::min(size_bytes, piece.size_bytes - offset);
+        range.Add({piece.data + offset, count, piece.owner});
+        size_bytes -= count;
+        offset = 0;
+      } else {
+        offset -= piece.size_bytes;
+      }
+    }
+    return range;
+  }
 
   void CopyTo(std::byte* to) const {
     for (const Piece& piece : pieces_) {
