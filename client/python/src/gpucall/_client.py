@@ -128,9 +128,7 @@ class Client(
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
-    def put(
-        self, array: ArrayOrRemote, *, timeout: float | None = None
-    ) -> RemoteArray:
+    def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
         """Send an array that stays on the server.
 
         Raises
@@ -150,7 +148,9 @@ class Client(
         session = self._session_id()
         if sent.nbytes <= MAX_UNARY_BYTES:
             request = _residents.put_request(sent, session)
-            return self._remote(decode_reply(self._send(_wire.PUT, request, timeout))[0][0])
+            return self._remote(
+                decode_reply(self._send(_wire.PUT, request, timeout))[0][0]
+            )
         request = _residents.create_request(sent, session)
         reply = self._send(_wire.CREATE, request, timeout)
         remote = self._remote(_wire.ResidentTensor.FromString(reply))
@@ -245,15 +245,15 @@ class Client(
         _info.collect(receipt)
         return arrays
 
-    def _compute_resident(
-        self, request: Request, timeout: float | None
-    ) -> list[Array]:
+    def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
         try:
             return self._unary(self._with_large_put(request, timeout), timeout)
         except Error as error:
             if not result_is_too_large(error.code.name, error.message):
                 raise
-        return [kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)]
+        return [
+            kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
+        ]
 
     def _compute_kept(
         self, request: Request, timeout: float | None
@@ -294,6 +294,13 @@ class Client(
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
         return reading.array
+
+    def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
+        request = _wire.ViewRequest(
+            handle=array.handle, session=self._session_id(), **kind
+        )
+        reply = self._send(_wire.VIEW, request.SerializeToString(), None)
+        return self._remote(_wire.ResidentTensor.FromString(reply))
 
     def _free(self, handle: bytes, timeout: float | None) -> None:
         if not self._closed:

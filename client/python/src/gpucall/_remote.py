@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gpucall._index import full_shape, slice_bounds
+
 
 # What the operations of a client take.
 ArrayOrRemote: TypeAlias = "npt.ArrayLike | RemoteArray"
@@ -26,6 +28,10 @@ class Holder(ABC):
 
     @abstractmethod
     def _free(self, handle: bytes, timeout: float | None) -> None: ...
+
+    @abstractmethod
+    def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
+        """Another array on the same elements: `reshape`, `slice` or `transpose`."""
 
     @abstractmethod
     def _release(self, handle: bytes) -> None:
@@ -110,6 +116,54 @@ class RemoteArray:
         """
         if self._finalizer.detach() is not None:
             self._holder._free(self.handle, timeout)
+
+    def reshape(self, *shape: Any) -> RemoteArray:
+        """The same elements in another shape, sharing memory.
+
+        Examples
+        --------
+        >>> c.put(np.int32([1, 2, 3, 4])).reshape(2, -1).get()
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+        """
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        wanted = full_shape(self.size, tuple(int(n) for n in sizes))
+        return self._holder._view(self, reshape={"shape": wanted})
+
+    def transpose(self, *axes: Any) -> RemoteArray:
+        """The axes in another order, where that moves no elements; sharing memory.
+
+        Raises
+        ------
+        Error
+            UNIMPLEMENTED: elements would move.
+
+        Examples
+        --------
+        >>> c.put(np.zeros((1, 3))).transpose().shape
+        (3, 1)
+        """
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = order or range(self.ndim)[::-1]
+        return self._holder._view(
+            self, transpose={"axes": [axis % max(self.ndim, 1) for axis in order]}
+        )
+
+    def __getitem__(self, key: Any) -> RemoteArray:
+        """Part of the array, on the server: basic indexing without steps.
+
+        Memory is shared where the part begins at a multiple of 256 bytes, else copied.
+        Error UNIMPLEMENTED: its elements do not lie together.
+
+        Examples
+        --------
+        >>> x = c.put(np.int32([[1, 2], [3, 4]]))
+        >>> x[1].get()
+        array([3, 4], dtype=int32)
+        """
+        start, stop, shape = slice_bounds(self.shape, key)
+        part = self._holder._view(self, slice={"start": start, "stop": stop})
+        return part if part.shape == shape else part.reshape(shape)
 
     def __enter__(self) -> RemoteArray:
         return self

@@ -65,6 +65,10 @@ WriteStart = _message("WriteStart")
 WriteRequest = _message("WriteRequest")
 ReadRequest = _message("ReadRequest")
 FreeRequest = _message("FreeRequest")
+ViewRequest = _message("ViewRequest")
+StatRequest = _message("StatRequest")
+KeepAliveRequest = _message("KeepAliveRequest")
+ReadReply = _message("ReadReply")
 OpenSessionRequest = _message("OpenSessionRequest")
 EndSessionRequest = _message("EndSessionRequest")
 Session = _message("Session")
@@ -86,10 +90,12 @@ CREATE = "/gpucall.v1.Tensors/Create"
 WRITE = "/gpucall.v1.Tensors/Write"
 READ = "/gpucall.v1.Tensors/Read"
 FREE = "/gpucall.v1.Tensors/Free"
+VIEW = "/gpucall.v1.Tensors/View"
+KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
     *(ELEMENTWISE, MATMUL, FILTER, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
-    *(PUT, GET, CREATE, FREE),
+    *(PUT, GET, CREATE, FREE, VIEW),
 )
