@@ -48,6 +48,23 @@ class HostBytes {
   // REQUIRES: is_contiguous(). Null where there are no bytes.
   const std::byte* data() const { return pieces_.empty() ? nullptr : pieces_[0].data; }
 
+  // [offset, offset + size_bytes). REQUIRES: within these.
+  HostBytes Range(int64_t offset, int64_t size_bytes) const {
+    HostBytes range;
+    for (const Piece& piece : pieces_) {
+      if (size_bytes == 0) break;
+      if (offset < piece.size_bytes) {
+        const int64_t count = std::min(size_bytes, piece.size_bytes - offset);
+        range.Add({piece.data + offset, count, piece.owner});
+        size_bytes -= count;
+        offset = 0;
+      } else {
+        offset -= piece.size_bytes;
+      }
+    }
+    return range;
+  }
+
   void CopyTo(std::byte* to) const {
     for (const Piece& piece : pieces_) {
       if (piece.size_bytes > 0) std::memcpy(to, piece.data, static_cast<size_t>(piece.size_bytes));

@@ -87,12 +87,13 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
         "outputs: are ", reply_bytes, " bytes together, allowed are ", limits.max_message_bytes));
   }
 
+  // Clients know by the words that a stream would do (client/python's _request.py).
   absl::Status CheckInline(absl::string_view what, size_t index, int64_t size_bytes) const {
     const int64_t allowed = service_.limits().max_tensor_bytes;
     if (size_bytes <= allowed) return absl::OkStatus();
-    return absl::ResourceExhaustedError(
-        absl::StrCat(what, index, ": is ", size_bytes, " bytes, allowed are ", allowed,
-                     " in a message; larger tensors are streamed, kept on the server or in shared memory"));
+    return absl::ResourceExhaustedError(absl::StrCat(what, index, ": is ", size_bytes,
+                                                     " bytes, allowed are ", allowed,
+                                                     "; RunStream takes larger ones"));
   }
 
   void Reply(const Plan& plan, const TaskResult& result) {

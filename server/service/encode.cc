@@ -84,13 +84,10 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
   return writer.Finish();
 }
 
-grpc::ByteBuffer EncodeStreamResult(const Plan& plan, const TaskResult& result,
-                                    absl::Span<const std::string> handles, WantReceipt want_receipt,
-                                    absl::string_view device) {
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan, absl::Span<const std::string> handles) {
   v1::RunStreamReply reply;
-  v1::RunReply& head = *reply.mutable_result();
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    v1::Tensor& tensor = *head.add_outputs();
+    v1::Tensor& tensor = *reply.mutable_result()->add_outputs();
     SetType(plan.values[plan.outputs[i]], tensor);
     if (handles[i].empty()) {
       tensor.mutable_streamed();
@@ -98,7 +95,14 @@ grpc::ByteBuffer EncodeStreamResult(const Plan& plan, const TaskResult& result,
       tensor.set_handle(handles[i]);
     }
   }
-  if (want_receipt == WantReceipt::kYes) SetReceipt(result, device, *head.mutable_receipt());
+  WireWriter writer;
+  writer.Add(reply.SerializeAsString());
+  return writer.Finish();
+}
+
+grpc::ByteBuffer EncodeStreamReceipt(const TaskResult& result, absl::string_view device) {
+  v1::RunStreamReply reply;
+  SetReceipt(result, device, *reply.mutable_result()->mutable_receipt());
   WireWriter writer;
   writer.Add(reply.SerializeAsString());
   return writer.Finish();

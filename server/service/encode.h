@@ -25,9 +25,9 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
                              WantReceipt want_receipt, absl::string_view device);
 
 // A RunStreamReply that holds the result: what the outputs are. `handles` as above.
-grpc::ByteBuffer EncodeStreamResult(const Plan& plan, const TaskResult& result,
-                                    absl::Span<const std::string> handles, WantReceipt want_receipt,
-                                    absl::string_view device);
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan, absl::Span<const std::string> handles);
+// A RunStreamReply that holds the receipt.
+grpc::ByteBuffer EncodeStreamReceipt(const TaskResult& result, absl::string_view device);
 // A RunStreamReply that holds a chunk.
 grpc::ByteBuffer EncodeChunk(uint32_t tensor, int64_t offset, const HostBytes& data,
                              std::optional<uint32_t> crc32);

@@ -27,6 +27,7 @@ absl::Status KeptOutputs::Reserve(TensorStore& store, const Caller& caller, cons
 absl::StatusOr<std::vector<std::string>> KeptOutputs::Keep(TensorStore& store, const Plan& plan,
                                                            const TaskResult& result) {
   std::vector<std::string> handles(result.outputs.size());
+  if (!result.status.ok()) return handles;
   std::vector<Handle> added;
   absl::flat_hash_map<const DeviceBuffer*, BufferPointer> held;
   const auto now = std::chrono::steady_clock::now();

@@ -18,8 +18,9 @@ class KeptOutputs {
   // Reserves the bytes of the outputs that task.keep_outputs names. Errors: TensorStore::Reserve's.
   absl::Status Reserve(TensorStore& store, const Caller& caller, const Task& task);
 
-  // Puts them into the store. Handles by output, as bytes; empty for those that are not kept.
-  // NOT_FOUND: the session has ended. RESOURCE_EXHAUSTED: too many tensors. Then none is kept.
+  // Puts them into the store, where the task has a result. Handles by output, as bytes; empty for
+  // those that are not kept. NOT_FOUND: the session has ended. RESOURCE_EXHAUSTED: too many
+  // tensors. Then none is kept.
   absl::StatusOr<std::vector<std::string>> Keep(TensorStore& store, const Plan& plan,
                                                 const TaskResult& result);
 

@@ -7,9 +7,14 @@
 
 namespace gpucall {
 
-absl::Status StreamOutputs::Begin(Device& device, std::vector<BufferPointer> buffers) {
+absl::Status StreamOutputs::Begin(Device& device, std::vector<BufferPointer> buffers,
+                                  std::vector<int64_t> offsets) {
   buffers_ = std::move(buffers);
-  GPUCALL_ASSIGN_OR_RETURN(copier_, device.MakeCopier());
+  offsets_ = std::move(offsets);
+  next_read_ = next_chunk_ = {};
+  if (copier_ == nullptr) {
+    GPUCALL_ASSIGN_OR_RETURN(copier_, device.MakeCopier());
+  }
   return ReadAhead();
 }
 
@@ -20,7 +25,7 @@ int64_t StreamOutputs::ChunkBytes(Position& position) const {
   while (position.tensor < buffers_.size() && is_read(buffers_[position.tensor])) {
     position = {position.tensor + 1, 0};
   }
-  if (position.tensor == buffers_.size()) return 0;
+  if (position.tensor >= buffers_.size()) return 0;
   return std::min(Copier::kBlockBytes, buffers_[position.tensor]->size_bytes() - position.offset);
 }
 
@@ -37,10 +42,14 @@ absl::Status StreamOutputs::ReadAhead() {
 
 absl::StatusOr<std::optional<StreamOutputs::Chunk>> StreamOutputs::Next() {
   const int64_t size_bytes = ChunkBytes(next_chunk_);
-  if (size_bytes == 0) return std::nullopt;
+  if (size_bytes == 0) {
+    buffers_.clear();
+    return std::nullopt;
+  }
   GPUCALL_ASSIGN_OR_RETURN(HostBytes data, copier_->FinishRead());
   --reads_;
-  Chunk chunk = {next_chunk_.tensor, next_chunk_.offset, std::move(data)};
+  Chunk chunk = {next_chunk_.tensor, offsets_[next_chunk_.tensor] + next_chunk_.offset,
+                 std::move(data)};
   next_chunk_.offset += size_bytes;
   GPUCALL_RETURN_IF_ERROR(ReadAhead());
   return chunk;

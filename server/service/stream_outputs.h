@@ -21,9 +21,11 @@ class StreamOutputs {
     HostBytes data;
   };
 
-  // Begins to read. Tensors without a buffer are passed over.
-  absl::Status Begin(Device& device, std::vector<BufferPointer> buffers);
-  // None once all has been read.
+  // Begins to read the buffers of a block, which hold the bytes of the outputs from `offsets` on.
+  // Outputs without a buffer are passed over. REQUIRES: all of the block before has been read.
+  absl::Status Begin(Device& device, std::vector<BufferPointer> buffers,
+                     std::vector<int64_t> offsets);
+  // None once all of the block has been read, and before the first.
   absl::StatusOr<std::optional<Chunk>> Next();
 
  private:
@@ -38,6 +40,7 @@ class StreamOutputs {
   int64_t ChunkBytes(Position& position) const;
 
   std::vector<BufferPointer> buffers_;
+  std::vector<int64_t> offsets_;
   std::unique_ptr<Copier> copier_;
   Position next_read_, next_chunk_;
   int reads_ = 0;  // under way

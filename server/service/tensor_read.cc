@@ -55,11 +55,11 @@ class TensorRead final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
       return absl::InvalidArgumentError(
           absl::StrCat("read: ", wanted, " bytes at offset ", offset, ", the tensor has ", size));
     }
-    first_ = static_cast<int64_t>(offset);
     want_checksums_ = request.checksums();
-    GPUCALL_RETURN_IF_ERROR(
-        chunks_.Begin(service_.device(),
-                      {PartOf(std::move(tensor.buffer), first_, static_cast<int64_t>(wanted))}));
+    const auto first = static_cast<int64_t>(offset);
+    GPUCALL_RETURN_IF_ERROR(chunks_.Begin(
+        service_.device(), {PartOf(std::move(tensor.buffer), first, static_cast<int64_t>(wanted))},
+        {first}));
     return WriteNext();
   }
 
@@ -71,7 +71,7 @@ class TensorRead final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     }
     std::optional<uint32_t> crc32;
     if (want_checksums_) crc32 = Crc32(chunk->data);
-    reply_ = EncodeChunk(0, first_ + chunk->offset, chunk->data, crc32);
+    reply_ = EncodeChunk(0, chunk->offset, chunk->data, crc32);
     StartWrite(&reply_);
     return absl::OkStatus();
   }
@@ -79,7 +79,6 @@ class TensorRead final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   const ComputeService& service_;
   const std::string tenant_;
   grpc::ByteBuffer reply_;
-  int64_t first_ = 0;  // where what is read begins in the tensor
   bool want_checksums_ = false;
   StreamOutputs chunks_;
 };

@@ -159,8 +159,9 @@ def correlated(image: Any, rows: Any, columns: Any, mode: str, cval: float) -> A
     """Both passes over the image continued once: for mode constant scipy.ndimage's derivatives
     put cval around what the first pass gives, too."""
     pads = [(len(rows) // 2,) * 2, (len(columns) // 2,) * 2]
-    fill = {"constant_values": cval} if mode == "constant" else {}
-    image = np.pad(image, pads, PADS.get(mode, mode), **fill)
+    fill: dict[str, Any] = {"constant_values": cval} if mode == "constant" else {}
+    pad: Any = np.pad
+    image = pad(image, pads, PADS.get(mode, mode), **fill)
     view = np.lib.stride_tricks.sliding_window_view(image, (len(rows), len(columns)))
     return np.einsum("yxij,i,j->yx", view, rows, columns, optimize=True)
 
@@ -178,8 +179,10 @@ def test_first_derivatives_are_scipys(
     c: gpucall.Client,
 ) -> None:
     def reference(image: Any, axis: int, **border: Any) -> Any:
-        pair = [[-1, 0, 1], ACROSS[name]]
-        got = correlated(image, *(pair if axis == 0 else pair[::-1]), **border)
+        down, across = [-1, 0, 1], ACROSS[name]
+        if axis != 0:
+            down, across = across, down
+        got = correlated(image, down, across, **border)
         if border["mode"] != "constant" and name != "scharr":
             wanted = getattr(scipy.ndimage, name)(image, axis=axis, **border)
             np.testing.assert_allclose(

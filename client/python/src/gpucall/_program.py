@@ -12,6 +12,7 @@ from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
+from gpucall._remote import RemoteArray
 from gpucall._tensors import Array, as_array, is_weak
 
 
@@ -163,7 +164,9 @@ class Program(
         if isinstance(operand, Value):
             self._own(operand)
             return operand
-        return operand if is_weak(operand) else as_array(operand).copy()
+        if is_weak(operand) or isinstance(operand, RemoteArray):
+            return operand
+        return as_array(operand).copy()
 
     def _own(self, value: Any) -> None:
         if not isinstance(value, Value):

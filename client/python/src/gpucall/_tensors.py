@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gpucall import _wire
 from gpucall._error import Error
+from gpucall._remote import RemoteArray
 
 Array = npt.NDArray[Any]
 
@@ -64,6 +65,8 @@ def is_weak(value: object) -> bool:
 
 def as_array(value: npt.ArrayLike) -> Array:
     """`value` as the wire has it: C order, little-endian. TypeError: dtype, or a mask."""
+    if isinstance(value, RemoteArray):
+        return value  # type: ignore[return-value]  # it has what is asked of arrays here
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
             f"masked array of dtype {value.dtype}: fill or drop the mask first"
@@ -105,7 +108,9 @@ def as_arrays(
 
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
     """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
-    return np.result_type(*operands)
+    return np.result_type(
+        *(o.dtype if isinstance(o, RemoteArray) else o for o in operands)
+    )
 
 
 def encode_request(
@@ -117,6 +122,10 @@ def encode_request(
     """
     parts: list[Any] = [head.SerializeToString()]
     for i, (field, array) in enumerate(tensors):
+        if isinstance(array, RemoteArray):
+            tensor = _wire.Tensor(handle=array.handle)
+            parts += [_opening(field, tensor.ByteSize()), tensor.SerializeToString()]
+            continue
         if i < len(regions) and regions[i] is not None:
             number = dtype_number(array.dtype)
             tensor = _wire.Tensor(dtype=number, shape=array.shape, region=regions[i])
@@ -173,9 +182,10 @@ def new_array(tensor: Any) -> Array:
 
 def decode_reply(
     reply: bytes, placed: Callable[[Sequence[Any]], Sequence[Array]] | None = None
-) -> tuple[list[Array], Any]:
-    """Arrays (writable) and Receipt message, or None, of a ComputeReply or RunReply.
+) -> tuple[list[Any], Any]:
+    """Arrays and Receipt message, or None, of a ComputeReply or RunReply.
 
+    The arrays are writable; of one kept on the server there is the Tensor message.
     `placed` gives the arrays of Tensor messages that have a region.
     """
     arrays, receipt = [], None
@@ -193,7 +203,7 @@ def decode_reply(
 
 
 def _decode_tensor(reply: bytes, first: int, last: int) -> Any:
-    """The array; the Tensor message where the elements are in shared memory."""
+    """The array; the Tensor message where the elements are elsewhere."""
     rest, data = b"", last
     for field, start, value, end in _fields(reply, first, last):
         if field == _DATA_FIELD:
@@ -201,7 +211,7 @@ def _decode_tensor(reply: bytes, first: int, last: int) -> Any:
         else:
             rest += reply[start:end]
     tensor = _wire.Tensor.FromString(rest)
-    if tensor.HasField("region"):
+    if tensor.handle or tensor.HasField("region"):
         return tensor
     dtype = numpy_dtype(tensor.dtype)
     view: Array = np.ndarray(
