@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, final
 
 import grpc
-import numpy.typing as npt
 
-from gpucall import _info, _wire
+from gpucall import _info, _residents, _wire
 from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
@@ -16,14 +16,18 @@ from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
 from gpucall._reductions import Reductions
+from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
 from gpucall._request import (
+    MAX_UNARY_BYTES,
     Request,
     StreamReply,
     request_of_call,
     request_of_run,
     result_is_too_large,
 )
-from gpucall._tensors import Array, decode_reply
+from gpucall._session import Releaser, Session
+from gpucall._shared_call import SharedCall, arena_of, empty
+from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
 
 
 def connect(target: str, *, timeout: float | None = None) -> Client:
@@ -50,15 +54,21 @@ def connect(target: str, *, timeout: float | None = None) -> Client:
 
 @final
 class Client(
-    Elementwise[npt.ArrayLike, Array],
-    MatMul[npt.ArrayLike, Array],
-    Filters[npt.ArrayLike, Array],
-    Reductions[npt.ArrayLike, Array],
+    Elementwise[ArrayOrRemote, Array],
+    MatMul[ArrayOrRemote, Array],
+    Filters[ArrayOrRemote, Array],
+    Reductions[ArrayOrRemote, Array],
+    Holder,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.
 
     Made by `connect`. Thread-safe. Closing it, or leaving its `with` block, ends its
-    calls in flight.
+    calls in flight and frees its arrays on the server.
+
+    Attributes
+    ----------
+    keep : Keeper
+        The same operations, with results that stay on the server.
     """
 
     def __init__(self, target: str, *, timeout: float | None = None) -> None:
@@ -69,13 +79,20 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
+        self._write = self._channel.stream_unary(_wire.WRITE, None, None)
+        self._read = self._channel.unary_stream(_wire.READ, None, None)
+        self._session = Session(self._channel)
+        self._releaser = Releaser(self._free_all)
+        self.keep = Keeper(self)
 
     def run(
         self,
         program: Program,
         /,
-        *inputs: npt.ArrayLike,
+        *inputs: ArrayOrRemote,
+        keep: bool = False,
         timeout: float | None = None,
     ) -> Any:
         """Run a Program: one round trip.
@@ -85,12 +102,15 @@ class Client(
         program : Program
         *inputs : array_like
             One for each of the Program's inputs.
+        keep : bool
+            Leave the results on the server.
         timeout : float, optional
             Seconds; instead of the client's.
 
         Returns
         -------
-        array, or a tuple of them for a Program with several outputs
+        array, or a tuple of them for a Program with several outputs; RemoteArrays with
+        `keep`
 
         Raises
         ------
@@ -105,10 +125,67 @@ class Client(
         >>> c.run(p, np.float32([0, 1, 2]))
         array([0., 1., 3.], dtype=float32)
         """
-        arrays = self._compute(
-            request_of_run(program, inputs, _info.collector() is not None), timeout
+        request = request_of_run(program, inputs, _info.collector() is not None)
+        arrays: list[Any] = (
+            self._compute_kept(request, timeout)
+            if keep
+            else self._compute(request, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array, its elements not set, in memory shared with the server.
+
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
+        the server is not reached through a Unix socket it is an ordinary array.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        dtype : dtype
+
+        Examples
+        --------
+        >>> x = c.empty((2, 2), np.float32)
+        >>> x[:] = 3
+        >>> c.add(x, x)
+        array([[6., 6.],
+               [6., 6.]], dtype=float32)
+        """
+        return empty(self._arena, shape, dtype)
+
+    def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
+        """Send an array that stays on the server.
+
+        Raises
+        ------
+        Error
+            RESOURCE_EXHAUSTED: more than the caller may keep there, or no memory.
+
+        Examples
+        --------
+        >>> weights = c.put(np.float32([[1, 2], [3, 4]]))
+        >>> c.matmul(np.float32([[1, 1]]), weights)
+        array([[4., 6.]], dtype=float32)
+        """
+        sent = as_array(array)
+        if isinstance(sent, RemoteArray):
+            return sent
+        session = self._session_id()
+        if sent.nbytes <= MAX_UNARY_BYTES:
+            request = _residents.put_request(sent, session)
+            return self._remote(
+                decode_reply(self._send(_wire.PUT, request, timeout))[0][0]
+            )
+        request = _residents.create_request(sent, session)
+        reply = self._send(_wire.CREATE, request, timeout)
+        remote = self._remote(_wire.ResidentTensor.FromString(reply))
+        messages = _residents.write_requests(remote.handle, sent)
+        try:
+            self._write(messages, timeout=self._time_left(timeout))
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return remote
 
     def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits.
@@ -132,15 +209,32 @@ class Client(
         reply = self._send(_wire.GET_CATALOGUE, b"", timeout)
         return _info.operations(_wire.Catalogue.FromString(reply))
 
+    def statistics(self, *, timeout: float | None = None) -> _info.Statistics:
+        """What the server holds now, for all its callers.
+
+        Examples
+        --------
+        >>> x = c.put(np.zeros(1000, np.float32))
+        >>> c.statistics().resident_bytes >= 4000
+        True
+        """
+        reply = self._send(_wire.GET_STATISTICS, b"", timeout)
+        return _info.statistics(_wire.Statistics.FromString(reply))
+
     def close(self) -> None:
-        """End calls in flight; later calls raise Error CANCELLED.
+        """End calls in flight and free RemoteArrays; later calls raise Error CANCELLED.
 
         Examples
         --------
         >>> client = gpucall.connect(target)
         >>> client.close()
         """
+        if not self._closed:
+            self._session.close()
+            self._releaser.stop()
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -159,20 +253,109 @@ class Client(
         return self._compute(request, call.timeout)[0]
 
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
+        if request.uses_residents:
+            return self._compute_resident(request, timeout)
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return self._shared(shared, request.path, timeout)
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
         if request.is_large:
             arrays, receipt = self._stream(request, timeout)
         else:
             try:
-                reply = self._send(request.path, request.encode(), timeout)
-                arrays, receipt = decode_reply(reply)
+                return self._unary(request, timeout)
             except Error as error:
                 if not result_is_too_large(error.code.name, error.message):
                     raise
                 arrays, receipt = self._stream(request, timeout)
-        collected = _info.collector()
-        if collected is not None and receipt is not None:
-            collected.append(_info.receipt(receipt))
+        _info.collect(receipt)
         return arrays
+
+    def _unary(self, request: Request, timeout: float | None) -> list[Any]:
+        reply = self._send(request.path, request.encode(), timeout)
+        arrays, receipt = decode_reply(reply)
+        _info.collect(receipt)
+        return arrays
+
+    def _shared(
+        self, call: SharedCall, path: str, timeout: float | None
+    ) -> list[Array]:
+        arrays, receipt = call.finish(self._send(path, call.message, timeout))
+        _info.collect(receipt)
+        return arrays
+
+    def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
+        try:
+            return self._unary(self._with_large_put(request, timeout), timeout)
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return [
+            kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
+        ]
+
+    def _compute_kept(
+        self, request: Request, timeout: float | None
+    ) -> list[RemoteArray]:
+        request.keep(self._session_id())
+        results = self._unary(self._with_large_put(request, timeout), timeout)
+        return [self._remote(tensor) for tensor in results]
+
+    def _with_large_put(self, request: Request, timeout: float | None) -> Request:
+        """The request with its arrays sent beforehand, where they are too large for it."""
+        if not request.is_large:
+            return request
+        arrays = [self.put(array, timeout=timeout) for _, array in request.tensors]
+        return request.with_tensors(arrays)
+
+    def _remote(self, tensor: Any) -> RemoteArray:
+        self._releaser.start()
+        dtype = numpy_dtype(tensor.dtype)
+        return RemoteArray(self, tensor.handle, tuple(tensor.shape), dtype)
+
+    def _session_id(self) -> bytes:
+        self._time_left(None)
+        try:
+            return self._session.id()
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+
+    def _get(self, array: RemoteArray, timeout: float | None) -> Array:
+        if array.nbytes <= MAX_UNARY_BYTES:
+            request = _wire.GetRequest(handle=array.handle).SerializeToString()
+            result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]
+            return result
+        reading = _residents.Reading(array.shape, array.dtype)
+        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
+        try:
+            for message in self._read(request, timeout=self._time_left(timeout)):
+                reading.add(message)
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return reading.array
+
+    def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
+        request = _wire.ViewRequest(
+            handle=array.handle, session=self._session_id(), **kind
+        )
+        reply = self._send(_wire.VIEW, request.SerializeToString(), None)
+        return self._remote(_wire.ResidentTensor.FromString(reply))
+
+    def _free(self, handle: bytes, timeout: float | None) -> None:
+        if not self._closed:
+            request = _wire.FreeRequest(handles=[handle]).SerializeToString()
+            self._send(_wire.FREE, request, timeout)
+
+    def _release(self, handle: bytes) -> None:
+        self._releaser.release(handle)
+
+    def _free_all(self, handles: list[bytes]) -> None:
+        if handles and not self._closed:
+            request = _wire.FreeRequest(handles=handles).SerializeToString()
+            self._methods[_wire.FREE](request, timeout=30)
 
     def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
         timeout = self._time_left(timeout)
@@ -201,3 +384,26 @@ class Client(
         if timeout is not None and timeout <= 0:
             raise expired(timeout)
         return timeout
+
+
+@final
+class Keeper(
+    Elementwise[ArrayOrRemote, RemoteArray],
+    MatMul[ArrayOrRemote, RemoteArray],
+    Filters[ArrayOrRemote, RemoteArray],
+):
+    """A client's operations, with results that stay on the server as RemoteArrays.
+
+    Examples
+    --------
+    >>> x = c.keep.add(np.float32([1, 2]), 1)
+    >>> c.keep.multiply(x, x).get()
+    array([4., 9.], dtype=float32)
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def _call(self, call: Call) -> RemoteArray:
+        request = request_of_call(call, _info.collector() is not None)
+        return self._client._compute_kept(request, call.timeout)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, final
@@ -28,6 +28,7 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
 
 Result = Coroutine[Any, Any, Array]
@@ -85,6 +86,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
 
     async def run(
@@ -101,6 +103,10 @@ class Client(
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array in memory shared with the server, as gpucall.Client.empty."""
+        return empty(self._arena, shape, dtype)
+
     async def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits."""
         reply = await self._send(_wire.GET_INFO, b"", timeout)
@@ -114,6 +120,8 @@ class Client(
     async def close(self) -> None:
         """End calls in flight; later calls raise Error CANCELLED."""
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Client:
@@ -138,21 +146,33 @@ class Client(
         self, prepare: Callable[[], Request], timeout: float | None
     ) -> list[Array]:
         async with self._place(timeout) as deadline:
-            request = prepare()
-            if request.is_large:
-                arrays, receipt = await self._stream(request, deadline)
-            else:
-                try:
-                    reply = await self._unary(request.path, request.encode(), deadline)
-                    arrays, receipt = decode_reply(reply)
-                except Error as error:
-                    if not result_is_too_large(error.code.name, error.message):
-                        raise
-                    arrays, receipt = await self._stream(request, deadline)
+            arrays, receipt = await self._exchange(prepare(), deadline)
         receipts = _info.collector()
         if receipts is not None and receipt is not None:
             receipts.append(_info.receipt(receipt))
         return arrays
+
+    async def _exchange(
+        self, request: Request, deadline: _Deadline
+    ) -> tuple[list[Array], Any]:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return shared.finish(
+                    await self._unary(request.path, shared.message, deadline)
+                )
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
+        if request.is_large:
+            return await self._stream(request, deadline)
+        try:
+            reply = await self._unary(request.path, request.encode(), deadline)
+            return decode_reply(reply)
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return await self._stream(request, deadline)
 
     async def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
         async with self._place(timeout) as deadline:

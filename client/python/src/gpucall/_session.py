@@ -1,0 +1,97 @@
+"""The session that a client's arrays on the server belong to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import grpc
+
+from gpucall import _wire
+
+
+class Session:
+    """Opened with the first array that is kept; thread-safe.
+
+    `id` raises grpc.RpcError where the server refuses.
+    """
+
+    def __init__(self, channel: grpc.Channel) -> None:
+        self._open = channel.unary_stream(_wire.OPEN_SESSION, None, None)
+        self._end = channel.unary_unary(_wire.END_SESSION, None, None)
+        self._lock = threading.Lock()
+        self._call: Any = None
+        self._id = b""
+
+    def id(self) -> bytes:
+        """The session's id. One whose connection was lost is resumed, or begun anew."""
+        with self._lock:
+            if self._call is None or not self._call.is_active():
+                self._id = self._connect(self._id)
+            return self._id
+
+    def close(self) -> None:
+        """Free all that belongs to it, where the server still answers."""
+        with self._lock:
+            if self._call is None:
+                return
+            request = _wire.EndSessionRequest(session=self._id)
+            try:
+                self._end(request.SerializeToString(), timeout=5)
+            except grpc.RpcError:
+                pass  # its tensors go when the grace time is over
+            self._call.cancel()
+            self._call = None
+
+    def _connect(self, resume: bytes) -> bytes:
+        request = _wire.OpenSessionRequest(resume=resume)
+        call = self._open(request.SerializeToString())
+        try:
+            reply = _wire.Session.FromString(next(call))
+        except grpc.RpcError as error:
+            if resume and error.code() is grpc.StatusCode.NOT_FOUND:
+                return self._connect(b"")
+            raise
+        self._call = call
+        return bytes(reply.id)
+
+
+class Releaser:
+    """Frees handles from a thread of its own, several at once."""
+
+    def __init__(self, free: Callable[[list[bytes]], None]) -> None:
+        self._free = free
+        self._handles: SimpleQueue[bytes | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, where it has not."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="gpucall-free", daemon=True
+                )
+                self._thread.start()
+
+    def release(self, handle: bytes) -> None:
+        """Free it soon. The garbage collector may call this."""
+        self._handles.put(handle)
+
+    def stop(self) -> None:
+        self._handles.put(None)
+
+    def _run(self) -> None:
+        while True:
+            handles = [self._handles.get()]
+            while not self._handles.empty() and len(handles) < 1000:
+                handles.append(self._handles.get())
+            named = [handle for handle in handles if handle is not None]
+            try:
+                self._free(named)
+            except grpc.RpcError:
+                pass  # freed already, or the connection is gone and they go with it
+            if None in handles:
+                return
