@@ -273,7 +273,7 @@ def test_quota(small: ServerProcess) -> None:
 
 def test_device_memory_exhausted(start_server: StartServer) -> None:
     server = start_server(f"--max_resident_bytes={1 << 49}")
-    call = lambda: unary(  # noqa: E731
+    call = lambda: unary(
         server, _wire.CREATE, dtype=_wire.DTYPES["uint8"], shape=[1 << 48]
     )
     code, message = refused(call)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from gpucall._index import full_shape, slice_bounds
 
-
 # What the operations of a client take.
 ArrayOrRemote: TypeAlias = "npt.ArrayLike | RemoteArray"
 
