@@ -1,0 +1,51 @@
+// What a client sends in a RunStream.
+#ifndef GPUCALL_CLIENT_CPP_STREAM_MESSAGES_H_
+#define GPUCALL_CLIENT_CPP_STREAM_MESSAGES_H_
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "client/cpp/encoded_request.h"
+#include "client/cpp/wire.h"
+
+namespace gpucall {
+inline namespace client {
+
+inline constexpr size_t kChunkBytes = 1 << 20;
+
+struct StreamOptions {
+  WantReceipt receipt = WantReceipt::kNo;
+  bool checksums = false;
+};
+
+// The messages of one call, one after another: `start`, with small inputs in it, then the chunks of
+// the others. They refer to the inputs' elements (message_writer.h).
+class StreamMessages {
+ public:
+  StreamMessages(std::shared_ptr<const EncodedRequest> request, const StreamOptions& options)
+      : request_(std::move(request)), options_(options) {}
+
+  // The next; none after the last.
+  std::optional<grpc::ByteBuffer> Next();
+  // Of elements in the messages so far.
+  int64_t bytes_given() const { return bytes_given_; }
+
+ private:
+  grpc::ByteBuffer Start();
+  grpc::ByteBuffer Chunk(absl::string_view data);
+
+  const std::shared_ptr<const EncodedRequest> request_;
+  const StreamOptions options_;
+  bool started_ = false;
+  size_t tensor_ = 0;  // the next chunk is of this input
+  size_t offset_ = 0;  // and begins here
+  int64_t bytes_given_ = 0;
+};
+
+}  // namespace client
+}  // namespace gpucall
+
+#endif  // GPUCALL_CLIENT_CPP_STREAM_MESSAGES_H_
