@@ -15,8 +15,8 @@
 namespace gpucall {
 namespace {
 
-using ::testing::HasSubstr;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 constexpr int64_t kQuota = 10'000;
 
@@ -270,8 +270,7 @@ TEST_F(TensorStoreTest, SlowWritersKeepTheirTensor) {
   const Handle handle = Create(alice_, 100);
   const auto writing = *store_.BeginWrite("alice", handle, 0, std::nullopt);
   EXPECT_EQ(store_.Reap(At(5000)), 0u);
-  ASSERT_TRUE(
-      store_.EndWrite("alice", writing, TensorStore::Outcome::kGivenUp, At(5000)).ok());
+  ASSERT_TRUE(store_.EndWrite("alice", writing, TensorStore::Outcome::kGivenUp, At(5000)).ok());
   EXPECT_EQ(store_.Reap(At(5100)), 1u);
 }
 

@@ -47,7 +47,7 @@ class Session:
 
     def _connect(self, resume: bytes) -> bytes:
         request = _wire.OpenSessionRequest(resume=resume)
-        call = self._open(request.SerializeToString())
+        call: Any = self._open(request.SerializeToString())
         try:
             reply = _wire.Session.FromString(next(call))
         except grpc.RpcError as error:
