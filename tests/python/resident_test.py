@@ -20,6 +20,7 @@ import pytest
 
 import gpucall
 from gpucall import _wire
+from gpucall._request import StreamReply
 from gpucall._tensors import encode_chunk
 from raw import tensor
 from server_process import ServerProcess
@@ -541,6 +542,58 @@ def can_write(server: ServerProcess, handle: bytes) -> bool:
         return False
 
 
+def test_streams_take_handles_and_keep_results(
+    c: gpucall.Client, server: ServerProcess
+) -> None:
+    """RunStream on a resident tensor and a streamed one, in one block and in several."""
+    rng = np.random.default_rng(7)
+    stream: Any = server.channel.stream_stream(_wire.RUN_STREAM, None, None)
+    for count in (1000, 3_000_000):
+        x, y = rng.standard_normal((2, count), np.float32)
+        remote = c.put(x)
+        operation = _wire.Operation(
+            elementwise=_wire.ELEMENTWISE_OPS["add"], inputs=[0, 1]
+        )
+        inputs = [
+            _wire.Tensor(handle=remote.handle),
+            _wire.Tensor(
+                dtype=_wire.DTYPES["float32"], shape=[count], streamed=_wire.Streamed()
+            ),
+        ]
+        for keep in ([], [0]):
+            start = _wire.RunStreamStart(
+                program=_wire.Program(operations=[operation]),
+                inputs=inputs,
+                options=_wire.CallOptions(keep_outputs=keep),
+            )
+            first = _wire.RunStreamRequest(start=start).SerializeToString()
+            data = y.tobytes()
+            chunks = [
+                encode_chunk(1, at, memoryview(data)[at : at + (1 << 20)])
+                for at in range(0, len(data), 1 << 20)
+            ]
+            reply = StreamReply()
+            handle = b""
+            for message in stream(iter([first, *chunks]), timeout=60):
+                result = _wire.RunStreamReply.FromString(message).result
+                if keep and result.outputs:
+                    handle = result.outputs[0].handle
+                reply.add(message)
+            if keep:
+                kept = gpucall.RemoteArray(c, handle, (count,), np.float32)
+                np.testing.assert_array_equal(kept.get(), x + y)
+            else:
+                np.testing.assert_array_equal(reply.arrays[0], x + y)
+
+
+def test_a_lost_connection_is_taken_up_again(small: ServerProcess) -> None:
+    with gpucall.connect(small.address) as client:
+        remote = client.put(np.float32([1, 2]))
+        client._session._call.cancel()  # as if the network had lost it
+        time.sleep(2.5)  # more than the grace time
+        np.testing.assert_array_equal(remote.get(), [1, 2])
+
+
 # --- views ----------------------------------------------------------------------------
 
 
@@ -609,14 +662,18 @@ def test_asyncio(server: ServerProcess) -> None:
             np.testing.assert_array_equal(await both[1].get(), x * 2)
             async with await client.put(large) as big:
                 np.testing.assert_array_equal(await big.get(), large)
-                np.testing.assert_array_equal(await client.add(big, large), large + large)
+                np.testing.assert_array_equal(
+                    await client.add(big, large), large + large
+                )
                 doubled = await client.keep.add(big, large)
                 np.testing.assert_array_equal(await doubled.get(), large + large)
             assert big.is_freed
             with pytest.raises(gpucall.Error) as raised:
                 await client.add(big, 1)
             assert raised.value.code is Code.NOT_FOUND
-            results = await asyncio.gather(*(client.keep.add(remote, i) for i in range(50)))
+            results = await asyncio.gather(
+                *(client.keep.add(remote, i) for i in range(50))
+            )
             for i, result in enumerate(results):
                 np.testing.assert_array_equal(await result.get(), x + np.float32(i))
 

@@ -23,7 +23,10 @@ constexpr int64_t kQuota = 10'000;
 class TensorStoreTest : public ::testing::Test {
  protected:
   static TensorStore::Limits Limits() {
-    return {.tenant = {kQuota, 50}, .time_to_live = seconds(100), .session_grace = seconds(10)};
+    return {.tenant = {kQuota, 50},
+            .total_bytes = 25'000,
+            .time_to_live = seconds(100),
+            .session_grace = seconds(10)};
   }
 
   static TensorStore::Time At(int64_t second) { return TensorStore::Time(seconds(second)); }
@@ -138,6 +141,15 @@ TEST_F(TensorStoreTest, QuotaOfBytes) {
   EXPECT_TRUE(Make(alice_, 4000).ok());
   ExpectError(Make(alice_, std::numeric_limits<int64_t>::max()),
               absl::StatusCode::kResourceExhausted, "quota");
+}
+
+TEST_F(TensorStoreTest, QuotaOfAllTenants) {
+  Put(alice_, 10'000);
+  const Handle handle = Put(bob_, 10'000);
+  ExpectError(Make({"carol"}, 5001), absl::StatusCode::kResourceExhausted,
+              "20000 bytes are kept for all callers, 5001 more are asked for, allowed are 25000");
+  ASSERT_TRUE(store_.Free("bob", handle).ok());
+  EXPECT_TRUE(Make({"carol"}, 5001).ok());
 }
 
 TEST_F(TensorStoreTest, QuotaOfTensors) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import grpc
 
 from gpucall import _wire
+
+_RESUME_ATTEMPTS, _RESUME_PAUSE = 60, 0.5  # seconds; the default grace time together
 
 
 class Session:
@@ -24,6 +27,7 @@ class Session:
         self._lock = threading.Lock()
         self._call: Any = None
         self._id = b""
+        self._closed = False
 
     def id(self) -> bytes:
         """The session's id. One whose connection was lost is resumed, or begun anew."""
@@ -34,6 +38,7 @@ class Session:
 
     def close(self) -> None:
         """Free all that belongs to it, where the server still answers."""
+        self._closed = True
         with self._lock:
             if self._call is None:
                 return
@@ -55,7 +60,26 @@ class Session:
                 return self._connect(b"")
             raise
         self._call = call
+        call.add_callback(self._lost)
         return bytes(reply.id)
+
+    def _lost(self) -> None:
+        """On a thread of gRPC: the call is over."""
+        if not self._closed:
+            threading.Thread(
+                target=self._resume, name="gpucall-resume", daemon=True
+            ).start()
+
+    def _resume(self) -> None:
+        """Before the grace time is over, though the client makes no call."""
+        for _ in range(_RESUME_ATTEMPTS):
+            if self._closed:
+                return
+            try:
+                self.id()
+                return
+            except grpc.RpcError:
+                time.sleep(_RESUME_PAUSE)
 
 
 class Releaser:
