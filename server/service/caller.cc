@@ -34,4 +34,16 @@ absl::StatusOr<StoredTensor> ResidentSources::FindResident(absl::string_view byt
   return store_.Find(tenant_, handle, std::chrono::steady_clock::now());
 }
 
+absl::StatusOr<HostBytes> ResidentSources::FindRegion(const v1::Region& region,
+                                                      int64_t size_bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(std::shared_ptr<const Segment> segment,
+                           segments_.Find(region.segment()));
+  GPUCALL_ASSIGN_OR_RETURN(std::byte* const data,
+                           segment->At(region.offset(), static_cast<uint64_t>(size_bytes)));
+  const bool is_pinned = segment->is_pinned();
+  HostBytes bytes;
+  bytes.Add({data, size_bytes, std::move(segment), is_pinned});
+  return bytes;
+}
+
 }  // namespace gpucall

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/service/tensor_sources.h"
+#include "server/store/segment_table.h"
 #include "server/store/tensor_store.h"
 
 namespace gpucall {
@@ -20,16 +21,18 @@ std::string TenantOf(const grpc::CallbackServerContext& context);
 // The tenant with a session; `session` empty: none. INVALID_ARGUMENT: not a session's id.
 absl::StatusOr<Caller> CallerOf(std::string tenant, absl::string_view session);
 
-// A tenant's resident tensors.
+// A tenant's resident tensors, and all shared memory: who knows a segment's id may use it.
 class ResidentSources final : public TensorSources {
  public:
-  ResidentSources(TensorStore& store, std::string tenant)
-      : store_(store), tenant_(std::move(tenant)) {}
+  ResidentSources(TensorStore& store, const SegmentTable& segments, std::string tenant)
+      : store_(store), segments_(segments), tenant_(std::move(tenant)) {}
 
   absl::StatusOr<StoredTensor> FindResident(absl::string_view handle) override;
+  absl::StatusOr<HostBytes> FindRegion(const v1::Region& region, int64_t size_bytes) override;
 
  private:
   TensorStore& store_;
+  const SegmentTable& segments_;
   const std::string tenant_;
 };
 

@@ -12,6 +12,7 @@
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
 #include "server/service/kept_outputs.h"
+#include "server/service/regions.h"
 
 namespace gpucall {
 namespace {
@@ -39,7 +40,7 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
       return absl::InvalidArgumentError("request: its bytes cannot be read");
     }
     std::string tenant = TenantOf(context);
-    ResidentSources sources(service_.store(), tenant);
+    ResidentSources sources(service_.store(), service_.segments(), tenant);
     GPUCALL_ASSIGN_OR_RETURN(DecodedCall call, decode(request_, sources));
     want_receipt_ = call.want_receipt ? WantReceipt::kYes : WantReceipt::kNo;
     GPUCALL_ASSIGN_OR_RETURN(const Caller caller, CallerOf(std::move(tenant), call.session));
@@ -49,26 +50,34 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     task->id = task_id_ = service_.scheduler().NewTaskId();
     task->inputs = std::move(call.inputs);
     task->keep_outputs = std::move(call.keep_outputs);
+    task->targets = placed_.targets;
     task->deadline = DeadlineOf(context);
     GPUCALL_RETURN_IF_ERROR(kept_.Reserve(service_.store(), caller, *task));
     task->done = [this, &plan = task->plan](const TaskResult& result) { Reply(plan, result); };
     return service_.scheduler().Schedule(std::move(task));
   }
 
-  // What is sent inline is held to the limits of messages, what stays on the device is not.
-  absl::StatusOr<Plan> PlanOf(const DecodedCall& call) const {
+  // What is sent inline is held to the limits of messages, other tensors are not.
+  absl::StatusOr<Plan> PlanOf(const DecodedCall& call) {
     const ComputeLimits& limits = service_.limits();
-    bool uses_device = !call.keep_outputs.empty();
+    bool has_others = !call.keep_outputs.empty() || call.output_area.has_value();
     for (size_t i = 0; i < call.inputs.size(); ++i) {
-      uses_device |= call.inputs[i].resident != nullptr;
-      GPUCALL_RETURN_IF_ERROR(CheckInline("input ", i, call.inputs[i].host.size_bytes()));
+      const Storage& input = call.inputs[i];
+      const bool is_shared = input.host.is_owned();
+      has_others |= input.resident != nullptr || is_shared;
+      if (is_shared) continue;
+      GPUCALL_RETURN_IF_ERROR(CheckInline("input ", i, input.host.size_bytes()));
     }
     GPUCALL_ASSIGN_OR_RETURN(
         Plan plan, MakePlan(call.program, call.types,
-                            uses_device ? limits.max_streamed_bytes : limits.max_tensor_bytes));
+                            has_others ? limits.max_streamed_bytes : limits.max_tensor_bytes));
+    if (call.output_area) {
+      GPUCALL_ASSIGN_OR_RETURN(
+          placed_, PlaceOutputs(service_.segments(), *call.output_area, plan, call.keep_outputs));
+    }
     int64_t reply_bytes = 0;
     for (size_t i = 0; i < plan.outputs.size(); ++i) {
-      if (i < call.keep_outputs.size() && call.keep_outputs[i]) continue;
+      if ((i < call.keep_outputs.size() && call.keep_outputs[i]) || placed_.has(i)) continue;
       const int64_t size_bytes = plan.values[plan.outputs[i]].size_bytes();
       GPUCALL_RETURN_IF_ERROR(CheckInline("output ", i, size_bytes));
       reply_bytes += size_bytes;
@@ -91,7 +100,8 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     if (!result.status.ok()) return Finish(ToGrpcStatus(result.status));
     const auto handles = kept_.Keep(service_.store(), plan, result);
     if (handles.ok()) {
-      *reply_ = EncodeReply(plan, result, *handles, want_receipt_, service_.device().info().id);
+      *reply_ =
+          EncodeReply(plan, result, *handles, placed_, want_receipt_, service_.device().info().id);
     }
     Finish(ToGrpcStatus(handles.status()));
   }
@@ -102,6 +112,7 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
   WantReceipt want_receipt_ = WantReceipt::kNo;
   TaskId task_id_ = 0;
   KeptOutputs kept_;
+  PlacedOutputs placed_;
 };
 
 }  // namespace

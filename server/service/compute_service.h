@@ -5,6 +5,7 @@
 #include "gpucall/v1/compute.grpc.pb.h"
 #include "server/scheduler/batch_scheduler.h"
 #include "server/service/active_calls.h"
+#include "server/store/segment_table.h"
 #include "server/store/tensor_store.h"
 
 namespace gpucall {
@@ -21,15 +22,18 @@ struct ComputeLimits {
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<
-              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Reduce<
-                  v1::Compute::WithRawCallbackMethod_Run<
-                      v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
+              v1::Compute::WithRawCallbackMethod_Reduce<v1::Compute::WithRawCallbackMethod_Run<
+                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
  public:
-  // `scheduler`, which runs on `device`, and `store` outlive the gRPC server.
+  // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
-                 const ComputeLimits& limits)
-      : scheduler_(scheduler), device_(device), store_(store), limits_(limits) {}
+                 const SegmentTable& segments, const ComputeLimits& limits)
+      : scheduler_(scheduler),
+        device_(device),
+        store_(store),
+        segments_(segments),
+        limits_(limits) {}
 
   grpc::ServerUnaryReactor* Elementwise(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
@@ -52,6 +56,7 @@ class ComputeService final
   BatchScheduler& scheduler() const { return scheduler_; }
   Device& device() const { return device_; }
   TensorStore& store() const { return store_; }
+  const SegmentTable& segments() const { return segments_; }
   const ComputeLimits& limits() const { return limits_; }
   // Of all methods that stream tensors.
   ActiveCalls& streams() const { return streams_; }
@@ -60,6 +65,7 @@ class ComputeService final
   BatchScheduler& scheduler_;
   Device& device_;
   TensorStore& store_;
+  const SegmentTable& segments_;
   const ComputeLimits limits_;
   mutable ActiveCalls streams_;
 };

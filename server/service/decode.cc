@@ -47,23 +47,23 @@ absl::Status MissingData(absl::string_view name, const v1::Tensor& header) {
   switch (header.source_case()) {
     case v1::Tensor::kStreamed:
       return absl::InvalidArgumentError(absl::StrCat(name, ": streamed is for RunStream only"));
-    case v1::Tensor::kRegion:
-      return absl::UnimplementedError(absl::StrCat(name, ": region is not offered as a source"));
     default:
       return absl::InvalidArgumentError(
-          absl::StrCat(name, ": source is not set, allowed are data and handle"));
+          absl::StrCat(name, ": source is not set, allowed are data, handle and region"));
   }
 }
 
 enum class Streaming { kNo, kYes };
 
+absl::Status Named(absl::string_view name, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
 // dtype and shape may be left out; given, they must be the tensor's own.
 absl::Status AddResident(absl::string_view name, const v1::Tensor& header, TensorSources& sources,
                          DecodedCall& call) {
   absl::StatusOr<StoredTensor> found = sources.FindResident(header.handle());
-  if (!found.ok()) {
-    return absl::Status(found.status().code(), absl::StrCat(name, ": ", found.status().message()));
-  }
+  if (!found.ok()) return Named(name, found.status());
   const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
   const bool other_dtype =
       header.dtype() != 0 && header.dtype() != static_cast<int>(found->type.dtype);
@@ -85,6 +85,13 @@ absl::Status AddInput(absl::string_view name, const WireTensor& tensor, TensorSo
   GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, header.dtype()));
   const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
   GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
+  if (!tensor.has_data && header.has_region()) {
+    absl::StatusOr<HostBytes> elements = sources.FindRegion(header.region(), size_bytes);
+    if (!elements.ok()) return Named(name, elements.status());
+    call.types.push_back({dtype, Shape(shape.begin(), shape.end())});
+    call.inputs.push_back({.host = *std::move(elements)});
+    return absl::OkStatus();
+  }
   const bool streamed = !tensor.has_data && header.has_streamed() && streaming == Streaming::kYes;
   if (!tensor.has_data && !streamed) return MissingData(name, header);
   if (!streamed && tensor.data.size_bytes() != size_bytes) {
@@ -157,6 +164,7 @@ void SetIdentity(DecodedCall& call) {
 absl::Status SetOptions(const v1::CallOptions& options, DecodedCall& call) {
   call.want_receipt = options.want_receipt();
   call.session = options.session();
+  if (options.has_output_area()) call.output_area = options.output_area();
   const size_t outputs = call.program.outputs.size();
   if (options.keep_outputs_size() > 0) call.keep_outputs.assign(outputs, false);
   for (const uint32_t output : options.keep_outputs()) {

@@ -26,6 +26,7 @@ struct DecodedCall {
   std::vector<Storage> inputs;                // into the request, which must outlive this
   absl::InlinedVector<bool, 4> keep_outputs;  // as in Task
   std::string session;                        // id that what is kept belongs to; empty: none
+  std::optional<v1::Area> output_area;        // where results go
   bool want_receipt = false;
 };
 

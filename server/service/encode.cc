@@ -43,11 +43,20 @@ std::string KeptOutput(const TensorType& type, const std::string& handle) {
   return reply.SerializeAsString();
 }
 
+// An output in shared memory.
+std::string PlacedOutput(const TensorType& type, const v1::Region& region) {
+  v1::RunReply reply;
+  v1::Tensor& tensor = *reply.add_outputs();
+  SetType(type, tensor);
+  *tensor.mutable_region() = region;
+  return reply.SerializeAsString();
+}
+
 }  // namespace
 
 grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
-                             absl::Span<const std::string> handles, WantReceipt want_receipt,
-                             absl::string_view device) {
+                             absl::Span<const std::string> handles, const PlacedOutputs& placed,
+                             WantReceipt want_receipt, absl::string_view device) {
   static_assert(int{v1::RunReply::kOutputsFieldNumber} ==
                 int{v1::ComputeReply::kOutputFieldNumber});
   static_assert(int{v1::RunReply::kReceiptFieldNumber} ==
@@ -56,6 +65,10 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     if (!handles[i].empty()) {
       writer.Add(KeptOutput(plan.values[plan.outputs[i]], handles[i]));
+      continue;
+    }
+    if (placed.has(i)) {
+      writer.Add(PlacedOutput(plan.values[plan.outputs[i]], *placed.regions[i]));
       continue;
     }
     const HostBytes& elements = result.outputs[i].host;

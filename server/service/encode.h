@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "server/base/host_bytes.h"
 #include "server/scheduler/task.h"
+#include "server/service/regions.h"
 
 namespace gpucall {
 
@@ -20,8 +21,8 @@ enum class WantReceipt { kNo, kYes };
 // The bytes of a RunReply; those of a ComputeReply where there is one output, since the two agree
 // on the wire. `handles`, by output: those of outputs that are kept, empty for the others.
 grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
-                             absl::Span<const std::string> handles, WantReceipt want_receipt,
-                             absl::string_view device);
+                             absl::Span<const std::string> handles, const PlacedOutputs& placed,
+                             WantReceipt want_receipt, absl::string_view device);
 
 // A RunStreamReply that holds the result: what the outputs are. `handles` as above.
 grpc::ByteBuffer EncodeStreamResult(const Plan& plan, absl::Span<const std::string> handles);

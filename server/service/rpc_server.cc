@@ -28,7 +28,7 @@ RpcServer::RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLim
                      v1::ServerInfo info)
     : scheduler_(scheduler),
       store_(limits.residents),
-      compute_(scheduler, device, store_, limits),
+      compute_(scheduler, device, store_, segments_, limits),
       tensors_(compute_),
       server_(store_, std::move(info)),
       reaper_(store_) {}

@@ -29,6 +29,8 @@ class RpcServer {
 
   // "address:port" with the port in use, or the Unix socket.
   const std::string& address() const { return address_; }
+  // Where segments of shared memory are registered.
+  SegmentTable& segments() { return segments_; }
 
   // Health NOT_SERVING, then no new work, then waits for calls in flight; those left at the
   // deadline are cancelled. Until half a second after the last, new calls are refused with
@@ -41,6 +43,7 @@ class RpcServer {
 
   BatchScheduler& scheduler_;
   TensorStore store_;
+  SegmentTable segments_;
   ComputeService compute_;
   TensorsService tensors_;
   ServerService server_;

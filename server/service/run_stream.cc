@@ -33,7 +33,7 @@ class RunStreamCall final : public StreamReactor {
       : service_(service),
         context_(context),
         tenant_(TenantOf(context)),
-        sources_(service.store(), tenant_) {
+        sources_(service.store(), service.segments(), tenant_) {
     service_.streams().Begin();
     StartRead(&message_);
   }

@@ -45,7 +45,7 @@ class TensorRead final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
         !request.ParseFromArray(slice.begin(), static_cast<int>(slice.size()))) {
       return absl::InvalidArgumentError("request: is not a valid gpucall.v1.ReadRequest message");
     }
-    ResidentSources sources(service_.store(), tenant_);
+    ResidentSources sources(service_.store(), service_.segments(), tenant_);
     GPUCALL_ASSIGN_OR_RETURN(StoredTensor tensor, sources.FindResident(request.handle()));
     const auto size = static_cast<uint64_t>(tensor.buffer->size_bytes());
     const uint64_t offset = request.offset();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, final
 
@@ -25,6 +26,7 @@ from gpucall._request import (
     result_is_too_large,
 )
 from gpucall._session import Releaser, Session
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
 
 
@@ -77,6 +79,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
         self._write = self._channel.stream_unary(_wire.WRITE, None, None)
         self._read = self._channel.unary_stream(_wire.READ, None, None)
@@ -129,6 +132,27 @@ class Client(
             else self._compute(request, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array, its elements not set, in memory shared with the server.
+
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
+        the server is not reached through a Unix socket it is an ordinary array.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        dtype : dtype
+
+        Examples
+        --------
+        >>> x = c.empty((2, 2), np.float32)
+        >>> x[:] = 3
+        >>> c.add(x, x)
+        array([[6., 6.],
+               [6., 6.]], dtype=float32)
+        """
+        return empty(self._arena, shape, dtype)
 
     def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
         """Send an array that stays on the server.
@@ -209,6 +233,8 @@ class Client(
             self._session.close()
             self._releaser.stop()
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -229,6 +255,13 @@ class Client(
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
         if request.uses_residents:
             return self._compute_resident(request, timeout)
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return self._shared(shared, request.path, timeout)
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
         if request.is_large:
             arrays, receipt = self._stream(request, timeout)
         else:
@@ -244,6 +277,13 @@ class Client(
     def _unary(self, request: Request, timeout: float | None) -> list[Any]:
         reply = self._send(request.path, request.encode(), timeout)
         arrays, receipt = decode_reply(reply)
+        _info.collect(receipt)
+        return arrays
+
+    def _shared(
+        self, call: SharedCall, path: str, timeout: float | None
+    ) -> list[Array]:
+        arrays, receipt = call.finish(self._send(path, call.message, timeout))
         _info.collect(receipt)
         return arrays
 

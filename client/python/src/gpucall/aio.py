@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, final
 
 import grpc
 import grpc.aio
+import numpy.typing as npt
 
 from gpucall import _info, _residents, _wire
 from gpucall._channel import channel_options, full_target
@@ -30,6 +31,7 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
 
 Result = Coroutine[Any, Any, Array]
@@ -87,6 +89,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
 
         self._write = self._channel.stream_unary(_wire.WRITE, None, None)
@@ -130,6 +133,10 @@ class Client(
         reply = await self._send(_wire.GET_STATISTICS, b"", timeout)
         return _info.statistics(_wire.Statistics.FromString(reply))
 
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array in memory shared with the server, as gpucall.Client.empty."""
+        return empty(self._arena, shape, dtype)
+
     async def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits."""
         reply = await self._send(_wire.GET_INFO, b"", timeout)
@@ -145,6 +152,8 @@ class Client(
         if not self._closed:
             await self._session.close()
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Client:
@@ -172,18 +181,31 @@ class Client(
             request = prepare()
             if request.uses_residents:
                 return await self._compute_resident(request, deadline)
-            if request.is_large:
-                arrays, receipt = await self._stream(request, deadline)
-            else:
-                try:
-                    reply = await self._unary(request.path, request.encode(), deadline)
-                    arrays, receipt = decode_reply(reply)
-                except Error as error:
-                    if not result_is_too_large(error.code.name, error.message):
-                        raise
-                    arrays, receipt = await self._stream(request, deadline)
+            arrays, receipt = await self._exchange(request, deadline)
         _info.collect(receipt)
         return arrays
+
+    async def _exchange(
+        self, request: Request, deadline: _Deadline
+    ) -> tuple[list[Array], Any]:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return shared.finish(
+                    await self._unary(request.path, shared.message, deadline)
+                )
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
+        if request.is_large:
+            return await self._stream(request, deadline)
+        try:
+            reply = await self._unary(request.path, request.encode(), deadline)
+            return decode_reply(reply)
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return await self._stream(request, deadline)
 
     async def _compute_resident(
         self, request: Request, deadline: _Deadline
