@@ -78,7 +78,7 @@ class Session:
             try:
                 self.id()
                 return
-            except grpc.RpcError:
+            except (grpc.RpcError, ValueError):
                 time.sleep(_RESUME_PAUSE)
 
 
@@ -115,7 +115,7 @@ class Releaser:
             named = [handle for handle in handles if handle is not None]
             try:
                 self._free(named)
-            except grpc.RpcError:
+            except (grpc.RpcError, ValueError):  # the latter from a closed channel
                 pass  # freed already, or the connection is gone and they go with it
             if None in handles:
                 return
