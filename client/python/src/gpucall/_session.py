@@ -19,6 +19,10 @@ class Session:
     """Opened with the first array that is kept; thread-safe.
 
     `id` raises grpc.RpcError where the server refuses.
+
+    Attributes
+    ----------
+    is_closed : bool
     """
 
     def __init__(self, channel: grpc.Channel) -> None:
@@ -27,7 +31,7 @@ class Session:
         self._lock = threading.Lock()
         self._call: Any = None
         self._id = b""
-        self._closed = False
+        self.is_closed = False
 
     def id(self) -> bytes:
         """The session's id. One whose connection was lost is resumed, or begun anew."""
@@ -38,7 +42,7 @@ class Session:
 
     def close(self) -> None:
         """Free all that belongs to it, where the server still answers."""
-        self._closed = True
+        self.is_closed = True
         with self._lock:
             if self._call is None:
                 return
@@ -65,7 +69,7 @@ class Session:
 
     def _lost(self) -> None:
         """On a thread of gRPC: the call is over."""
-        if not self._closed:
+        if not self.is_closed:
             threading.Thread(
                 target=self._resume, name="gpucall-resume", daemon=True
             ).start()
@@ -73,7 +77,7 @@ class Session:
     def _resume(self) -> None:
         """Before the grace time is over, though the client makes no call."""
         for _ in range(_RESUME_ATTEMPTS):
-            if self._closed:
+            if self.is_closed:
                 return
             try:
                 self.id()
