@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "telemetry": {"base", "absl", "spdlog"},
     "service": {
         "scheduler",
+        "device",
         "program",
         "store",
         "telemetry",
@@ -38,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
         "grpc",
         "absl",
         "spdlog",
+        "zlib",
     },
     "main": {
         *("base", "program", "device", "store", "scheduler", "telemetry", "service"),
@@ -46,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "kernels/cpu": {"kernels", "elementwise_ops.def", "reduce_ops.def", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
-    "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
+    "client": {"client/api", "proto", "grpc", "absl", "zlib", "elementwise_ops.def"},
     "client/api": {"absl", "elementwise_ops.def"},
 }
 
@@ -66,6 +68,7 @@ PARTS = [
     (r"(grpcpp|grpc|google/protobuf)/", "grpc"),
     (r"absl/", "absl"),
     (r"spdlog/", "spdlog"),
+    (r"zlib\.h", "zlib"),
     (r"(cblas|openblas.*|lapacke?)\.h$", "blas"),
     (r"(cuda|cub|thrust|cooperative_groups)/", "cuda"),
     (

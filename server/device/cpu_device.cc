@@ -1,7 +1,5 @@
 #include "server/device/cpu_device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -13,6 +11,8 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "server/base/status_macros.h"
+#include "server/device/cpu_block_pool.h"
+#include "server/device/cpu_copier.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
@@ -20,9 +20,13 @@
 #include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
 #include "server/device/cpu_values.h"
+#include "server/device/host_memory.h"
 
 namespace gpucall {
 namespace {
+
+// Smaller outputs stay in the lane's memory, and are copied into a reply.
+constexpr int64_t kMinOwnedBytes = 64 << 10;
 
 // The value that a step other than an elementwise one writes.
 uint32_t OutputOf(const Step& step) {
@@ -34,17 +38,25 @@ uint32_t OutputOf(const Step& step) {
 
 class CpuLane : public Lane {
  public:
+  explicit CpuLane(std::shared_ptr<CpuBlockPool> blocks) : blocks_(std::move(blocks)) {}
   absl::Status Execute(absl::Span<Execution> batch, BatchTiming& timing) override;
 
  private:
   absl::Status Run(Execution& execution);
-  absl::Status AllocateOutputs(const Plan& plan);
+  absl::Status PlaceInput(uint32_t value, const Storage& input);
+  absl::Status PlaceOutputs(Execution& execution);
+  // Where the elements of an output are made, or are already.
+  absl::StatusOr<Storage> MakeOutput(uint32_t value, bool keep, const HostTarget* given);
+  static void FillTargets(Execution& execution);
   absl::Status RunStep(const Step& step);
   absl::Status AllocateResults(const Step& step);
   absl::Status AllocateResult(uint32_t value);
 
+  const std::shared_ptr<CpuBlockPool> blocks_;
   CpuMemory memory_;
-  CpuValues values_;  // of the task that runs
+  // Of the task that runs:
+  CpuValues values_;
+  std::vector<Storage> placed_;  // resident inputs and outputs, by value
 };
 
 absl::Status CpuLane::Execute(absl::Span<Execution> batch, BatchTiming& timing) {
@@ -54,6 +66,7 @@ absl::Status CpuLane::Execute(absl::Span<Execution> batch, BatchTiming& timing) 
   for (Execution& execution : batch) {
     execution.outputs.clear();
     execution.status = Run(execution);
+    placed_.clear();  // drops its references to buffers
     if (absl::IsResourceExhausted(execution.status)) failure.Update(execution.status);
     if (!execution.status.ok()) execution.outputs.clear();
   }
@@ -69,10 +82,11 @@ absl::Status CpuLane::Run(Execution& execution) {
   const Plan& plan = *execution.plan;
   values_.plan = &plan;
   values_.places.assign(plan.values.size(), {});
+  placed_.assign(plan.values.size(), {});
   for (uint32_t i = 0; i < plan.input_count; ++i) {
-    values_.places[i].data = static_cast<const std::byte*>(execution.inputs[i].data);
+    GPUCALL_RETURN_IF_ERROR(PlaceInput(i, execution.inputs[i]));
   }
-  GPUCALL_RETURN_IF_ERROR(AllocateOutputs(plan));
+  GPUCALL_RETURN_IF_ERROR(PlaceOutputs(execution));
   const CpuMemory::Mark outputs_end = memory_.mark();
   absl::Status status;
   for (const Step& step : plan.steps) {
@@ -80,11 +94,79 @@ absl::Status CpuLane::Run(Execution& execution) {
     if (!status.ok()) break;
   }
   memory_.Rewind(outputs_end);
-  GPUCALL_RETURN_IF_ERROR(status);
-  for (uint32_t value : plan.outputs) {
-    execution.outputs.push_back({values_.data(value), values_.type(value).size_bytes()});
+  if (status.ok()) FillTargets(execution);
+  return status;
+}
+
+// A value that is several outputs is made in one place, and copied to the others.
+void CpuLane::FillTargets(Execution& execution) {
+  for (size_t i = 0; i < execution.outputs.size(); ++i) {
+    const HostTarget* target = execution.target(i);
+    HostBytes& made = execution.outputs[i].host;
+    if (target == nullptr || made.data() == target->data || made.size_bytes() == 0) continue;
+    std::memmove(target->data, made.data(), static_cast<size_t>(made.size_bytes()));
+    made = HostBytes(target->data, made.size_bytes(), target->owner);
+  }
+}
+
+absl::Status CpuLane::PlaceInput(uint32_t value, const Storage& input) {
+  CpuValues::Place& place = values_.places[value];
+  if (input.resident != nullptr) {
+    place.data = input.resident->data();
+    placed_[value] = input;
+  } else if (input.host.is_contiguous()) {
+    place.data = input.host.data();
+  } else {
+    const auto size_bytes = static_cast<size_t>(input.host.size_bytes());
+    GPUCALL_ASSIGN_OR_RETURN(std::byte* const gathered, memory_.Allocate(size_bytes));
+    input.host.CopyTo(gathered);
+    place.data = gathered;
   }
   return absl::OkStatus();
+}
+
+// Those to keep come first: the same value is then read where it is kept.
+absl::Status CpuLane::PlaceOutputs(Execution& execution) {
+  const Plan& plan = *execution.plan;
+  execution.outputs.resize(plan.outputs.size());
+  for (const bool keep : {true, false}) {
+    for (size_t i = 0; i < plan.outputs.size(); ++i) {
+      if (execution.keeps(i) != keep) continue;
+      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i],
+                               MakeOutput(plan.roots[plan.outputs[i]], keep, execution.target(i)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep, const HostTarget* given) {
+  CpuValues::Place& place = values_.places[value];
+  Storage& placed = placed_[value];
+  const int64_t size_bytes = values_.type(value).size_bytes();
+  if (placed.resident != nullptr && !keep) {
+    return Storage{HostBytes(placed.resident->data(), size_bytes, placed.resident)};
+  }
+  if (placed.resident != nullptr || place.target != nullptr) return placed;
+  std::byte* target = nullptr;
+  if (keep) {
+    GPUCALL_ASSIGN_OR_RETURN(placed.resident, MakeCpuBuffer(*blocks_, size_bytes));
+    target = placed.resident->data();
+  } else if (given != nullptr) {
+    target = given->data;
+    placed.host = HostBytes(target, size_bytes, given->owner);
+  } else if (size_bytes >= kMinOwnedBytes) {
+    GPUCALL_ASSIGN_OR_RETURN(std::shared_ptr<std::byte> block, blocks_->Take(size_bytes));
+    target = block.get();
+    placed.host = HostBytes(target, size_bytes, std::move(block));
+  } else {
+    GPUCALL_ASSIGN_OR_RETURN(target, memory_.Allocate(static_cast<size_t>(size_bytes)));
+    placed.host = HostBytes(target, size_bytes);
+  }
+  if (value < values_.plan->input_count && size_bytes > 0) {
+    std::memmove(target, place.data, static_cast<size_t>(size_bytes));  // a target may overlap it
+  }
+  place.data = place.target = target;
+  return placed;
 }
 
 absl::Status CpuLane::AllocateResult(uint32_t value) {
@@ -93,19 +175,6 @@ absl::Status CpuLane::AllocateResult(uint32_t value) {
   const auto size_bytes = static_cast<size_t>(values_.type(value).size_bytes());
   GPUCALL_ASSIGN_OR_RETURN(place.target, memory_.Allocate(size_bytes));
   place.data = place.target;
-  return absl::OkStatus();
-}
-
-absl::Status CpuLane::AllocateOutputs(const Plan& plan) {
-  for (uint32_t output : plan.outputs) {
-    const uint32_t value = plan.roots[output];
-    const std::byte* input = values_.data(value);
-    GPUCALL_RETURN_IF_ERROR(AllocateResult(value));
-    if (value < plan.input_count && values_.data(value) != input) {
-      const auto size_bytes = static_cast<size_t>(values_.type(value).size_bytes());
-      if (size_bytes > 0) std::memcpy(values_.target(value), input, size_bytes);
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -153,14 +222,26 @@ class CpuDevice : public Device {
   CpuDevice() {
     info_.id = "cpu";
     info_.name = ProcessorName();
-    info_.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    info_.memory_bytes = HostMemoryLimit();
     info_.default_lanes = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
   const DeviceInfo& info() const override { return info_; }
-  absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override { return std::make_unique<CpuLane>(); }
+  absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override {
+    return std::make_unique<CpuLane>(blocks_);
+  }
+  absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) override {
+    return MakeCpuBuffer(*blocks_, size_bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override {
+    return std::make_unique<CpuCopier>();
+  }
+  absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte*, int64_t) override {
+    return nullptr;
+  }
 
  private:
   DeviceInfo info_;
+  const std::shared_ptr<CpuBlockPool> blocks_ = std::make_shared<CpuBlockPool>();
 };
 
 }  // namespace

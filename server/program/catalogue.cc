@@ -63,6 +63,21 @@ std::vector<CatalogueRow> MakeRows() {
   filter("median", 1, "median over a window");
   filter("correlate", 2, "correlation with a 2-D kernel");
   filter("convolve", 2, "convolution with a 2-D kernel");
+  filter("minimum_filter", 1, "smallest element of a window");
+  filter("maximum_filter", 1, "largest element of a window");
+  filter("rank_filter", 1, "element of a given rank of a window");
+  filter("percentile_filter", 1, "percentile of a window");
+  filter("grey_erosion", 1, "smallest element of a window");
+  filter("grey_dilation", 1, "largest element of the mirrored window");
+  filter("prewitt", 1, "first derivative along an axis, [1 1 1] along the other");
+  filter("scharr", 1, "first derivative along an axis, [3 10 3] along the other");
+  filter("grey_opening", 1, "erosion, then dilation");
+  filter("grey_closing", 1, "dilation, then erosion");
+  filter("morphological_gradient", 1, "dilation minus erosion");
+  filter("white_tophat", 1, "image minus its opening");
+  filter("black_tophat", 1, "closing of an image minus the image");
+  filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
+  filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
 #define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
 #include "kernels/reduce_ops.def"
@@ -95,6 +110,12 @@ absl::Status NotOffered(const ElementwiseRow& row, DType dtype) {
                                                NamesOf(AcceptedDTypes(row))));
 }
 
+size_t FirstRow(OperationKind kind) {
+  const absl::Span<const CatalogueRow> rows = Catalogue();
+  const auto found = absl::c_find_if(rows, [&](const auto& row) { return row.kind == kind; });
+  return static_cast<size_t>(found - rows.begin());
+}
+
 const ElementwiseRow& ElementwiseRowOf(ElementwiseOp op) {
   return kElementwise[static_cast<size_t>(op)];
 }
@@ -113,13 +134,13 @@ const CatalogueRow& RowOf(FilterKind kind) {
 }
 
 const CatalogueRow& RowOf(ReduceOp op) {
-  constexpr size_t kFilterCount = static_cast<size_t>(FilterKind::kConvolve) + 1;
-  return Catalogue()[std::size(kElementwise) + 1 + kFilterCount + static_cast<size_t>(op)];
+  static const size_t first = FirstRow(OperationKind::kReduce);
+  return Catalogue()[first + static_cast<size_t>(op)];
 }
 
 const CatalogueRow& RowOf(RearrangeKind kind) {
-  constexpr size_t kRearrangeCount = static_cast<size_t>(RearrangeKind::kRoll) + 1;
-  return Catalogue()[Catalogue().size() - kRearrangeCount + static_cast<size_t>(kind)];
+  static const size_t first = FirstRow(OperationKind::kRearrange);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {

@@ -3,7 +3,7 @@
 #define GPUCALL_SERVER_PROGRAM_REDUCE_H_
 
 #include "absl/status/statusor.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/program/plan.h"
 
 namespace gpucall {

@@ -14,7 +14,7 @@ std::optional<Axes> AxesOf(const Message& message) {
   return ListOf(message.axes().axis());
 }
 
-RearrangeAttributes::Range RangeOf(const v1::Slice::Range& from) {
+RearrangeAttributes::Range RangeOf(const v1::Rearrange::Slice::Range& from) {
   RearrangeAttributes::Range range;
   if (from.has_start()) range.start = from.start();
   if (from.has_stop()) range.stop = from.stop();
@@ -23,16 +23,17 @@ RearrangeAttributes::Range RangeOf(const v1::Slice::Range& from) {
   return range;
 }
 
-RearrangeAttributes DecodePad(const v1::Pad& pad) {
+RearrangeAttributes DecodePad(const v1::Rearrange::Pad& pad) {
   return {.kind = RearrangeKind::kPad,
           .before = ListOf(pad.before()),
           .after = ListOf(pad.after()),
           .value = pad.value()};
 }
 
-RearrangeAttributes DecodeSlice(const v1::Slice& slice) {
+RearrangeAttributes DecodeSlice(const v1::Rearrange::Slice& slice) {
   RearrangeAttributes attributes = {.kind = RearrangeKind::kSlice};
-  for (const v1::Slice::Range& range : slice.ranges()) attributes.ranges.push_back(RangeOf(range));
+  for (const v1::Rearrange::Slice::Range& range : slice.ranges())
+    attributes.ranges.push_back(RangeOf(range));
   return attributes;
 }
 

@@ -60,11 +60,12 @@ struct Inputs {
     for (const Array& array : arrays) {
       memory.emplace_back(array.bytes.size() + 1);
       std::copy(array.bytes.begin(), array.bytes.end(), memory.back().begin() + 1);
-      views.push_back({memory.back().data() + 1, static_cast<int64_t>(array.bytes.size())});
+      storage.push_back(
+          {HostBytes(memory.back().data() + 1, static_cast<int64_t>(array.bytes.size()))});
     }
   }
   std::vector<std::vector<std::byte>> memory;
-  std::vector<TensorView> views;
+  std::vector<Storage> storage;
 };
 
 Results ResultsOf(const Execution& execution) {
@@ -73,10 +74,10 @@ Results ResultsOf(const Execution& execution) {
   EXPECT_EQ(execution.outputs.size(), plan.outputs.size());
   std::vector<Array> results;
   for (size_t i = 0; i < execution.outputs.size(); ++i) {
-    const TensorView& view = execution.outputs[i];
+    const HostBytes& host = execution.outputs[i].host;
     Array array = Empty(plan.values[plan.outputs[i]].dtype, plan.values[plan.outputs[i]].shape);
-    EXPECT_EQ(view.size_bytes, array.type.size_bytes());
-    if (view.size_bytes > 0) std::memcpy(array.bytes.data(), view.data, array.bytes.size());
+    EXPECT_EQ(host.size_bytes(), array.type.size_bytes());
+    if (host.size_bytes() == array.type.size_bytes()) host.CopyTo(array.bytes.data());
     results.push_back(std::move(array));
   }
   return results;
@@ -194,7 +195,7 @@ absl::StatusOr<std::vector<Results>> DeviceTest::RunBatch(Lane& lane,
   for (size_t i = 0; i < calls.size(); ++i) {
     EXPECT_EQ(plans[i].signature, plans[0].signature);
     batch[i].plan = &plans[i];
-    batch[i].inputs = inputs[i].views;
+    batch[i].inputs = inputs[i].storage;
   }
   BatchTiming timing;
   GPUCALL_RETURN_IF_ERROR(lane.Execute(absl::MakeSpan(batch), timing));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/base/mutex.h"
+#include "server/device/cpu_device.h"
 #include "server/device/device.h"
 
 namespace gpucall {
@@ -18,6 +19,16 @@ class GatedDevice final : public Device {
 
   absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override {
     return std::make_unique<GatedLane>(*this);
+  }
+
+  absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) override {
+    return memory_->Allocate(size_bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override { return memory_->MakeCopier(); }
+
+  absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte* data,
+                                                             int64_t size_bytes) override {
+    return memory_->LockHostMemory(data, size_bytes);
   }
 
   void Open() {
@@ -56,6 +67,7 @@ class GatedDevice final : public Device {
     GatedDevice& device_;
   };
 
+  const std::unique_ptr<Device> memory_ = MakeCpuDevice();
   const DeviceInfo info_{.id = "gated", .name = "a gate"};
   Mutex mutex_;
   CondVar changed_;

@@ -60,7 +60,7 @@ class _Binding:
                 refs.append(self._scalar(as_array(np.asarray(operand, dtype))))
             else:
                 refs.append(self._constant(operand))
-        self._results.append(_result_dtype(call.operation, dtypes, promoted))
+        self._results.append(result_dtype(call.operation, dtypes, promoted))
         return refs
 
     def _dtype(self, operand: Any) -> np.dtype[Any]:
@@ -88,7 +88,17 @@ _REAL = {
 }
 
 
-def _result_dtype(
+_DERIVATIVES = (
+    "sobel",
+    "prewitt",
+    "scharr",
+    "laplacian",
+    "gaussian_laplace",
+    "gaussian_gradient_magnitude",
+)
+
+
+def result_dtype(
     operation: Any, operands: list[Any], promoted: np.dtype[Any]
 ) -> np.dtype[Any]:
     """What the server will give, for the constants that meet it."""
@@ -97,7 +107,8 @@ def _result_dtype(
         image: np.dtype[Any] = np.result_type(operands[0])
         if operation.filter.output_dtype:
             return numpy_dtype(operation.filter.output_dtype)
-        derivative = operation.filter.WhichOneof("kind") in ("sobel", "laplacian")
+        name = operation.filter.WhichOneof("kind")
+        derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
     if kind == "rearrange":
         return np.result_type(operands[0])

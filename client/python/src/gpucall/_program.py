@@ -14,6 +14,7 @@ from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
+from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
 _FUNCTIONS = {
@@ -179,7 +180,9 @@ class Program(
         if isinstance(operand, Value):
             self._own(operand)
             return operand
-        return operand if is_weak(operand) else as_array(operand).copy()
+        if is_weak(operand) or isinstance(operand, RemoteRef):
+            return operand
+        return as_array(operand).copy()
 
     def _own(self, value: Any) -> None:
         if not isinstance(value, Value):
