@@ -21,7 +21,7 @@ struct CopyPart {
   long long count;  // of elements
   int rank, element_bytes;
   int turned;  // a dimension with input stride 1, where reading along it is worth a turn; 0: none
-  unsigned fill[4];
+  alignas(16) unsigned fill[4];
   long long sizes[kCopyRank], input_strides[kCopyRank], output_strides[kCopyRank];
 };
 
