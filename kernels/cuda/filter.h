@@ -52,12 +52,13 @@ struct FilterBatch {
   FilterTile tile = {1, 1};  // that block numbers are counted by
 };
 
-// What a kernel is chosen by. Results do not depend on `pixels`.
+// What a kernel and its tile are chosen by. Results do not depend on the images' size and number.
 struct FilterShape {
   FilterWindow window;
   PixelType input = PixelType::kUint8, output = PixelType::kUint8;
   int channels = 1;
-  long long pixels = 0;  // of all images
+  long long rows = 0, columns = 0;  // of an image
+  int images = 1;
 };
 
 // ---- Separable: the sum over (i, j) of row_weights[i] * column_weights[j] * element (i, j). Every
@@ -102,7 +103,7 @@ cudaError_t LaunchDense(const FilterBatch& batch, DenseSums sums, cudaStream_t s
 
 // ---- Rank: the element of rank `rank` of the window, from 0. NaN ranks last; of zeros the
 // negative first. Fastest for medians of 3x3 and 5x5 windows, rank floor(count / 2).
-FilterTile RankTile(const FilterWindow& window, int rank, PixelType input, int channels);
+FilterTile RankTile(const FilterShape& shape, int rank);
 cudaError_t LaunchRank(const FilterBatch& batch, int rank, cudaStream_t stream);
 
 // ---- Extremes: the elements of the first and the last rank.

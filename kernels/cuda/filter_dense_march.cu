@@ -12,9 +12,11 @@ bool DenseMarches(const FilterShape& shape) {
 }
 
 FilterTile DenseMarchTile(const FilterShape& shape) {
-  const int side = shape.window.rows;
-  return MarchTile(
-      shape, shape.input == PixelType::kFloat32 ? DenseRun<float>(side) : DenseRun<uint8_t>(side));
+  const int side = shape.window.rows, channels = shape.channels;
+  if (shape.input == PixelType::kFloat32) {
+    return MarchTile(shape, DenseRun<float>(side), DenseBlocks<float>(side, channels));
+  }
+  return MarchTile(shape, DenseRun<uint8_t>(side), DenseBlocks<uint8_t>(side, channels));
 }
 
 cudaError_t LaunchDenseMarch(const FilterBatch& batch, cudaStream_t stream) {

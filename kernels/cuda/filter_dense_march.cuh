@@ -13,13 +13,9 @@ constexpr int DenseRun(int side) {
   return std::is_same_v<In, uint8_t> && side == 3 ? 8 : 4;
 }
 template <class In>
-constexpr int DenseDepth(int side) {
-  return side == 3 ? 2 : 1;
-}
-template <class In>
 constexpr int DenseBlocks(int side, int channels) {
-  const int blocks = side == 3 ? 12 : side == 5 ? 10 : 8;
-  return channels == 3 ? blocks / 2 : blocks;
+  const int weights = side <= 7 ? side * side : 8;
+  return MarchBlocks<In>(side, channels, DenseRun<In>(side), side, weights);
 }
 
 // What becomes of elements under a weight of 0, which take no part. Only those that are not finite
@@ -39,7 +35,7 @@ __device__ bool MarchDense(const float* shared_weights, const March<In>& march, 
   }
   float sums[kSide][kRun] = {};  // sums[k]: of the result k rows below the next
   float finite = 0;
-  const auto use = [&](const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
+  const auto use = [&](bool, const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
     if constexpr (kZeros == ZeroWeights::kCheck) {
 #pragma unroll
       for (int q = 0; q < 4 * Reader::kQuads; ++q) finite = fmaf(window[q], 0.0f, finite);
@@ -70,7 +66,7 @@ __device__ bool MarchDense(const float* shared_weights, const March<In>& march, 
 template <class In, class Out, int kSide, int kChannels>
 __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(kSide, kChannels))
     DenseMarch(const __grid_constant__ FilterBatch batch) {
-  constexpr int kRun = DenseRun<In>(kSide), kDepth = DenseDepth<In>(kSide);
+  constexpr int kRun = DenseRun<In>(kSide), kDepth = MarchDepth<In>(kSide, kChannels);
   constexpr int kBeside = kSide / 2 * kChannels, kWarps = kMarchWarps<kChannels>;
   constexpr bool kFinite = std::is_same_v<In, uint8_t>;
   using Quads = QuadReader<In, kRun, kBeside, kBeside>;

@@ -12,8 +12,7 @@ bool ExtremeFits(const FilterShape& shape) {
 
 FilterTile ExtremeTile(const FilterShape& shape) {
   const int taps = shape.window.rows;
-  return MarchTile(
-      shape, shape.input == PixelType::kFloat32 ? MarchRun<float>(taps) : MarchRun<uint8_t>(taps));
+  return MarchTile(shape, kExtremeRun, MarchBlocks<float>(taps, shape.channels, kExtremeRun, taps));
 }
 
 cudaError_t LaunchExtreme(const FilterBatch& batch, Extreme extreme, cudaStream_t stream) {

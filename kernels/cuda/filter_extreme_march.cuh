@@ -1,5 +1,5 @@
 // Extremes in square windows of odd side around their middle: see filter_march.cuh. Extremes move
-// down by a row as each row is compared with them. Of a uint8 image in float32, which holds them.
+// down by a row as each row is compared with them.
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_EXTREME_MARCH_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_EXTREME_MARCH_CUH_
 
@@ -17,21 +17,27 @@ __device__ float Choose(float a, float b) {
   return larger;
 }
 
+// Two uint8.
+template <Extreme kExtreme>
+__device__ uint32_t Choose(uint32_t a, uint32_t b) {
+  return kExtreme == Extreme::kMinimum ? __vminu2(a, b) : __vmaxu2(a, b);
+}
+
 // found[e] = the extreme of values[kFirst + e + j * kStep] over j < kTaps.
-template <Extreme kExtreme, int kTaps, int kStep, int kFirst, int kRun, int kCount>
-__device__ void ChooseAlong(const float (&values)[kCount], float (&found)[kRun]) {
+template <Extreme kExtreme, int kTaps, int kStep, int kFirst, class Word, int kRun, int kCount>
+__device__ void ChooseAlong(const Word (&values)[kCount], Word (&found)[kRun]) {
   if constexpr (kStep == 1 && kTaps > kRun) {
     // What all windows share, then what lies before and after it.
-    float shared = values[kFirst + kRun - 1];
+    Word shared = values[kFirst + kRun - 1];
 #pragma unroll
     for (int i = kRun; i < kTaps; ++i) shared = Choose<kExtreme>(shared, values[kFirst + i]);
-    float before = shared, after = shared;
+    Word before = shared;
 #pragma unroll
     for (int e = kRun - 1; e >= 0; --e) {
       if (e < kRun - 1) before = Choose<kExtreme>(values[kFirst + e], before);
       found[e] = before;
     }
-    after = values[kFirst + kTaps];
+    Word after = values[kFirst + kTaps];
 #pragma unroll
     for (int e = 1; e < kRun; ++e) {
       if (e > 1) after = Choose<kExtreme>(after, values[kFirst + kTaps + e - 1]);
@@ -40,7 +46,7 @@ __device__ void ChooseAlong(const float (&values)[kCount], float (&found)[kRun])
   } else {
     // Of 2, 4, 8... of them, then of two such runs that overlap.
     constexpr int kAll = kRun + (kTaps - 1) * kStep;
-    float runs[kAll];
+    Word runs[kAll];
 #pragma unroll
     for (int i = 0; i < kAll; ++i) runs[i] = values[kFirst + i];
     int size = 1;
@@ -62,9 +68,10 @@ __device__ void ChooseAlong(const float (&values)[kCount], float (&found)[kRun])
 
 template <Extreme kExtreme, int kTaps, int kChannels, int kRun, int kDepth, class Reader, class T>
 __device__ void MarchExtreme(const March<T>& march, T* output, const Reader& reader) {
-  float held[kTaps - 1][kRun] = {};  // held[k]: of the result k rows below the next
-  const auto use = [&](const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
-    float row[kRun];
+  using Word = typename Reader::Element;
+  Word held[kTaps - 1][kRun] = {};  // held[k]: of the result k rows below the next
+  const auto use = [&](bool, const Word(&window)[4 * Reader::kQuads], Word(&results)[kRun]) {
+    Word row[kRun];
     ChooseAlong<kExtreme, kTaps, kChannels, Reader::kFirst>(window, row);
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
@@ -77,12 +84,14 @@ __device__ void MarchExtreme(const March<T>& march, T* output, const Reader& rea
   MarchRows<kDepth, kRun>(march, reader, kTaps - 1, output, use);
 }
 
+inline constexpr int kExtremeRun = 4;
+
 template <class T, Extreme kExtreme, int kTaps, int kChannels>
-__global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, MarchBlocks<T>(kTaps, kChannels))
+__global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
+                                  MarchBlocks<float>(kTaps, kChannels, kExtremeRun, kTaps))
     ExtremeMarch(const __grid_constant__ FilterBatch batch) {
-  constexpr int kRun = MarchRun<T>(kTaps), kDepth = MarchDepth<T>(kTaps, kChannels);
+  constexpr int kRun = kExtremeRun, kDepth = MarchDepth<float>(kTaps, kChannels);
   constexpr int kBeside = kTaps / 2 * kChannels;
-  using Quads = QuadReader<T, kRun, kBeside, kBeside>;
   using Staged = StagedReader<T, kRun, kBeside, kBeside>;
   __shared__ __align__(16) float shared[kMarchWarps<kChannels>][Staged::kFloats];
   const FilterImage& image = FindImage(batch);
@@ -91,13 +100,21 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, MarchBlocks<T>(kT
   const auto march = MakeMarch<T, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
   T* const output = static_cast<T*>(image.output) + origin.row * march.stride;
-  if (IsInside<kRun, kBeside>(march, image.output)) {
-    const Quads reader(march, kChannels, shared[warp], lane);
-    MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
-  } else {
-    const Staged reader(march, kChannels, shared[warp], lane);
-    MarchExtreme<kExtreme, kTaps, kChannels, kRun, 1>(march, output, reader);
+  const bool inside = IsInside<kRun, kBeside>(march, image.output);
+  if constexpr (std::is_same_v<T, float>) {
+    if (inside) {
+      const QuadReader<float, kRun, kBeside, kBeside> reader(march, kChannels, shared[warp], lane);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
+      return;
+    }
+  } else if (inside && IsWholeTile(march, batch)) {
+    const March<T> upper = UpperHalf(march, batch);
+    const PairReader<kRun, kBeside, kBeside> reader(upper, batch.tile.rows / 2, lane);
+    MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(upper, output, reader);
+    return;
   }
+  const Staged reader(march, kChannels, shared[warp], lane);
+  MarchExtreme<kExtreme, kTaps, kChannels, kRun, 1>(march, output, reader);
 }
 
 template <class T, Extreme kExtreme, int kTaps, int kChannels>

@@ -23,32 +23,31 @@ constexpr int MarchRun(int rows) {
   return std::is_same_v<In, uint8_t> && rows <= 5 ? 8 : 4;
 }
 
-// Rows that are read ahead, and the blocks on a multiprocessor that registers must suffice for.
+// Rows that are read ahead.
 template <class In>
 constexpr int MarchDepth(int taps, int channels) {
-  return taps * channels <= 15 ? 2 : 1;
-}
-template <class In>
-constexpr int MarchBlocks(int taps, int channels) {
-  const int run = MarchRun<In>(taps);
-  // Of 32 bits: sums, what is read of the rows ahead, and addresses.
-  const int window = run + 2 * RoundUpTo4(taps / 2 * channels);
-  const int quads = std::is_same_v<In, float> ? window : window / 4;
-  const int needed = taps * run + MarchDepth<In>(taps, channels) * quads + window + 40;
-  const int blocks = 65536 / (32 * (channels == 3 ? 3 : 2)) / needed;
-  return blocks < 1 ? 1 : blocks > 12 ? 12 : blocks;
+  if (std::is_same_v<In, uint8_t>) return taps <= 5 ? 6 : 4;
+  return taps * channels <= 9 ? 3 : 2;
 }
 
-// As many rows as leave enough blocks to fill a GPU: the first rows of each tile are read twice.
-inline FilterTile MarchTile(const FilterShape& shape, int run) {
-  constexpr long long kBlocks = 4096;
-  constexpr int kLeastRows = 16, kMostRows = 64;
-  const int warps = shape.channels == 3 ? 3 : 2;
-  const int columns = warps * 32 * run / shape.channels;
-  const long long rows = shape.pixels / columns / kBlocks;
-  const long long most = rows < kMostRows ? rows : kMostRows;
-  return {most < kLeastRows ? kLeastRows : static_cast<int>(most), columns};
+// Blocks on a multiprocessor that leave each lane `registers`.
+constexpr int BlocksOf(int registers, int channels) {
+  const int blocks = 65536 / (32 * (channels == 3 ? 3 : 2)) / registers;
+  return blocks < 1 ? 1 : blocks > 12 ? 12 : blocks;
 }
+// Of kernels that keep `rows` runs and `other` registers more.
+template <class In>
+constexpr int MarchBlocks(int taps, int channels, int run, int rows, int other = 0) {
+  const int window = run + 2 * RoundUpTo4(taps / 2 * channels);
+  const bool bytes = std::is_same_v<In, uint8_t>;
+  const int ahead = MarchDepth<In>(taps, channels) * (bytes ? window / 4 : window);
+  constexpr int kAddresses = 36;
+  return BlocksOf(rows * run + ahead + (bytes ? window : 0) + other + kAddresses, channels);
+}
+
+// Tiles for `blocks` on each multiprocessor at a time: as many as there is room for, or a small
+// multiple, since the first rows of each are read twice. An even number of rows.
+FilterTile MarchTile(const FilterShape& shape, int run, int blocks);
 
 // Where a warp marches.
 template <class In>
@@ -96,8 +95,7 @@ __device__ void StoreRun(float* to, const float (&results)[kRun]) {
 #pragma unroll
   for (int i = 0; i < kRun; i += 4) {
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to + i)),
-                 "f"(results[i]), "f"(results[i + 1]), "f"(results[i + 2]), "f"(results[i + 3])
-                 : "memory");
+                 "f"(results[i]), "f"(results[i + 1]), "f"(results[i + 2]), "f"(results[i + 3]));
   }
 }
 // Rounds half to even, saturates; NaN gives 0.
@@ -116,11 +114,10 @@ __device__ void StoreRun(uint8_t* to, const float (&results)[kRun]) {
   const size_t address = __cvta_generic_to_global(to);
   if constexpr (kRun == 8) {
     asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(PackBytes(results)),
-                 "r"(PackBytes(results + 4))
-                 : "memory");
+                 "r"(PackBytes(results + 4)));
   } else {
     static_assert(kRun == 4);
-    asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(PackBytes(results)) : "memory");
+    asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(PackBytes(results)));
   }
 }
 
@@ -131,6 +128,7 @@ class QuadReader {
  public:
   static constexpr int kQuads = (RoundUpTo4(kBefore) + kRun + RoundUpTo4(kAfter)) / 4;
   static constexpr int kFirst = RoundUpTo4(kBefore) - kBefore;  // the window's, in what is read
+  using Element = float;
   struct Raw {
     std::conditional_t<std::is_same_v<In, float>, float4, uint32_t> quads[kQuads];
   };
@@ -163,7 +161,70 @@ class QuadReader {
   const long long first_;
 };
 
-// The same for any strip, through shared memory.
+// The same of two rows at once, one `apart` rows below the other, for integer work on pairs: an
+// element is that of the upper row in the low half of a word, that of the lower row in the high
+// half.
+template <int kRun, int kBefore, int kAfter>
+class PairReader {
+  using Single = QuadReader<uint8_t, kRun, kBefore, kAfter>;
+
+ public:
+  static constexpr int kQuads = Single::kQuads, kFirst = Single::kFirst;
+  using Element = uint32_t;
+  struct Raw {
+    uint32_t upper[kQuads], lower[kQuads];
+  };
+
+  // `march.row_count` is that of the upper rows.
+  __device__ PairReader(const March<uint8_t>& march, int apart, int lane)
+      : next_(march.RowAt(0) + march.element + lane * kRun - RoundUpTo4(kBefore)),
+        step_(march.stride),
+        apart_(apart * march.stride),
+        left_(march.row_count),
+        first_(march.element + lane * kRun) {}
+
+  __device__ void Load(const March<uint8_t>&, int, Raw& raw) {
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q) {
+      LoadQuad(next_ + 4 * q, raw.upper[q]);
+      LoadQuad(next_ + apart_ + 4 * q, raw.lower[q]);
+    }
+    if (--left_ > 0) next_ += step_;
+  }
+  __device__ void Window(const Raw& raw, int, uint32_t (&window)[4 * kQuads]) const {
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q) {
+      // Bytes 0 and 2, 1 and 3, as halves.
+      const uint32_t upper_even = __byte_perm(raw.upper[q], 0, 0x4240);
+      const uint32_t lower_even = __byte_perm(raw.lower[q], 0, 0x4240);
+      const uint32_t upper_odd = __byte_perm(raw.upper[q], 0, 0x4341);
+      const uint32_t lower_odd = __byte_perm(raw.lower[q], 0, 0x4341);
+      window[4 * q] = __byte_perm(upper_even, lower_even, 0x5410);
+      window[4 * q + 1] = __byte_perm(upper_odd, lower_odd, 0x5410);
+      window[4 * q + 2] = __byte_perm(upper_even, lower_even, 0x7632);
+      window[4 * q + 3] = __byte_perm(upper_odd, lower_odd, 0x7632);
+    }
+  }
+  __device__ void Store(uint8_t* row, const uint32_t (&results)[kRun], int) const {
+#pragma unroll
+    for (int e = 0; e < kRun; e += 4) {
+      const uint32_t left = __byte_perm(results[e], results[e + 1], 0x6240);
+      const uint32_t right = __byte_perm(results[e + 2], results[e + 3], 0x6240);
+      const size_t to = __cvta_generic_to_global(row + first_ + e);
+      asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(__byte_perm(left, right, 0x5410)));
+      asm volatile("st.global.b32 [%0], %1;" ::"l"(to + apart_),
+                   "r"(__byte_perm(left, right, 0x7632)));
+    }
+  }
+
+ private:
+  const uint8_t* next_;
+  const long long step_, apart_;
+  int left_;
+  const long long first_;
+};
+
+// What a QuadReader does, for any strip, through shared memory.
 template <class In, int kRun, int kBefore, int kAfter>
 class StagedReader {
   using Quads = QuadReader<In, kRun, kBefore, kAfter>;
@@ -173,6 +234,7 @@ class StagedReader {
  public:
   static constexpr int kQuads = Quads::kQuads, kFirst = Quads::kFirst;
   static constexpr int kFloats = 2 * 32 * kLoads;  // of shared memory, for a warp
+  using Element = float;
   struct Raw {
     In elements[kLoads];
   };
@@ -231,8 +293,9 @@ class StagedReader {
   long long offsets_[kLoads];
 };
 
-// Calls use(i, window) for each row to read, and then store(results) with what it leaves in
-// `results`, which belongs to the row `lag` rows before it. Rows are read kDepth ahead.
+// Calls use(whole, window, results) for each row to read; `whole` once the window is, from row
+// number `lag` on. Then stores what it leaves in `results`, from the row of `output` on. Rows are
+// read kDepth ahead.
 template <int kDepth, int kRun, class In, class Out, class Reader, class Use>
 __device__ void MarchRows(const March<In>& march, Reader reader, int lag, Out* output, Use use) {
   typename Reader::Raw raw[kDepth];
@@ -242,11 +305,12 @@ __device__ void MarchRows(const March<In>& march, Reader reader, int lag, Out* o
 #pragma unroll
     for (int d = 0; d < kDepth; ++d) {
       const int i = top + d;
-      float window[4 * Reader::kQuads];
+      typename Reader::Element window[4 * Reader::kQuads];
       reader.Window(raw[d], i, window);
+      typename Reader::Element results[kRun];
+      use(i >= lag, window, results);
+      // After the row's last use: sooner, and it would be copied, which waits for the load.
       reader.Load(march, i + kDepth, raw[d]);
-      float results[kRun];
-      use(window, results);
       if (i >= lag && i < march.row_count) {
         reader.Store(output, results, i);
         output += march.stride;
@@ -282,6 +346,17 @@ __device__ bool IsInside(const March<In>& march, const void* output) {
          march.element + 32 * kRun + RoundUpTo4(kBeside) <= march.stride && march.row >= 0 &&
          march.row + march.row_count <= march.rows && march.stride % kRun == 0 &&
          addresses % 16 == 0;
+}
+
+// For a PairReader, whose rows are half a tile apart.
+template <class In>
+__device__ bool IsWholeTile(const March<In>& march, const FilterBatch& batch) {
+  return march.row_count == batch.tile.rows + batch.window.rows - 1;
+}
+template <class In>
+__device__ March<In> UpperHalf(March<In> march, const FilterBatch& batch) {
+  march.row_count -= batch.tile.rows / 2;
+  return march;
 }
 
 template <int kChannels, class... Parameters, class... Arguments>

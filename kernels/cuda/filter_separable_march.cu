@@ -13,9 +13,13 @@ bool SeparableMarches(const FilterShape& shape) {
 }
 
 FilterTile SeparableMarchTile(const FilterShape& shape) {
-  const int run = shape.input == PixelType::kFloat32 ? MarchRun<float>(shape.window.columns)
-                                                     : MarchRun<uint8_t>(shape.window.columns);
-  return MarchTile(shape, run);
+  const int taps = shape.window.rows, channels = shape.channels;
+  if (shape.input == PixelType::kFloat32) {
+    const int run = MarchRun<float>(taps);
+    return MarchTile(shape, run, MarchBlocks<float>(taps, channels, run, taps));
+  }
+  const int run = MarchRun<uint8_t>(taps);
+  return MarchTile(shape, run, MarchBlocks<uint8_t>(taps, channels, run, taps));
 }
 
 cudaError_t LaunchSeparableMarch(const FilterBatch& batch, const SeparableWeights& weights,

@@ -12,7 +12,7 @@ template <int kTaps, int kChannels, int kRun, int kDepth, class Reader, class In
 __device__ void MarchSeparable(const SeparableWeights& weights, const March<In>& march, Out* output,
                                const Reader& reader) {
   float sums[kTaps][kRun] = {};  // sums[k]: of the result k rows below the next
-  const auto use = [&](const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
+  const auto use = [&](bool, const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
     float row[kRun];
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
@@ -37,7 +37,8 @@ __device__ void MarchSeparable(const SeparableWeights& weights, const March<In>&
 }
 
 template <class In, class Out, int kTaps, int kChannels>
-__global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, MarchBlocks<In>(kTaps, kChannels))
+__global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
+                                  MarchBlocks<In>(kTaps, kChannels, MarchRun<In>(kTaps), kTaps))
     SeparableMarch(const __grid_constant__ FilterBatch batch,
                    const __grid_constant__ SeparableWeights weights) {
   constexpr int kRun = MarchRun<In>(kTaps), kDepth = MarchDepth<In>(kTaps, kChannels);

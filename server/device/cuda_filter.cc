@@ -245,11 +245,8 @@ absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout&
     case FilterStep::Form::kRank:
       break;
   }
-  const cuda::PixelType input =
-      image == DType::kUint8 ? cuda::PixelType::kUint8 : cuda::PixelType::kFloat32;
   const int rank = static_cast<int>(filter.rank);
-  return std::make_unique<RankRun>(
-      step, layout, rank, cuda::RankTile(WindowOf(filter), rank, input, ChannelsOf(filter)));
+  return std::make_unique<RankRun>(step, layout, rank, cuda::RankTile(ShapeOf(step, layout), rank));
 }
 
 }  // namespace gpucall

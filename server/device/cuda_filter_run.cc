@@ -47,9 +47,12 @@ cuda::FilterShape ShapeOf(size_t step, const BatchLayout& layout) {
                              .input = PixelTypeOf(plan.values[filter.image].dtype),
                              .output = PixelTypeOf(plan.values[filter.output].dtype),
                              .channels = ChannelsOf(filter)};
+  shape.images = 0;
   for (const BatchLayout::Group& group : layout.groups()) {
     const auto& image = std::get<FilterStep>(group.plan->steps[step]);
-    shape.pixels += image.rows * image.columns * static_cast<int64_t>(group.members.size());
+    shape.rows = std::max<long long>(shape.rows, image.rows);
+    shape.columns = std::max<long long>(shape.columns, image.columns);
+    shape.images += static_cast<int>(group.members.size());
   }
   return shape;
 }

@@ -108,7 +108,7 @@ struct ImageCase {
 
 cuda::FilterShape ShapeOf(const ImageCase& image, int side) {
   const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, 0};
-  return {window, image.pixel, image.pixel, 1, image.rows * image.columns};
+  return {window, image.pixel, image.pixel, 1, image.rows, image.columns};
 }
 
 cuda::FilterBatch BatchOf(const ImageCase& image, int side, cuda::FilterTile tile) {
@@ -160,9 +160,16 @@ void BenchFilters(const ImageCase& image) {
                     return cuda::LaunchDense(b, cuda::DenseSums::kFloat32, nullptr);
                   });
   }
+  for (const int side : {3, 5, 15}) {
+    const cuda::FilterTile tile = cuda::ExtremeTile(ShapeOf(image, side));
+    const std::string name = "minimum " + std::to_string(side) + "x" + std::to_string(side);
+    CompareFilter(image, name, BatchOf(image, side, tile), [&](const cuda::FilterBatch& b) {
+      return cuda::LaunchExtreme(b, cuda::Extreme::kMinimum, nullptr);
+    });
+  }
   for (const int side : {3, 5, 7}) {
     cuda::FilterBatch batch = BatchOf(image, side, {1, 1});
-    const cuda::FilterTile tile = cuda::RankTile(batch.window, side * side / 2, image.pixel, 1);
+    const cuda::FilterTile tile = cuda::RankTile(ShapeOf(image, side), side * side / 2);
     batch.tile = tile;
     batch.block_count = cuda::FilterBlockCount(tile, image.rows, image.columns);
     const std::string name = "median " + std::to_string(side) + "x" + std::to_string(side);

@@ -78,7 +78,11 @@ cpu::Image CpuImage(const std::vector<In>& image, const Size& size) {
 template <typename In, typename Out>
 FilterShape ShapeOf(const FilterWindow& window, const std::vector<Size>& sizes) {
   FilterShape shape = {window, kPixel<In>, kPixel<Out>, sizes[0].channels};
-  for (const Size& size : sizes) shape.pixels += size.rows * size.columns;
+  for (const Size& size : sizes) {
+    shape.rows = std::max<long long>(shape.rows, size.rows);
+    shape.columns = std::max<long long>(shape.columns, size.columns);
+  }
+  shape.images = static_cast<int>(sizes.size());
   return shape;
 }
 
