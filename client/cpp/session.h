@@ -2,6 +2,7 @@
 #ifndef GPUCALL_CLIENT_CPP_SESSION_H_
 #define GPUCALL_CLIENT_CPP_SESSION_H_
 
+#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
 #include <memory>

@@ -181,7 +181,9 @@ TEST_F(TensorsTest, WritersOfOneTensor) {
       for (int64_t at = 0; at < kPartBytes; at += 500'000) {
         message.mutable_chunk()->set_offset(static_cast<uint64_t>(part * kPartBytes + at));
         message.mutable_chunk()->set_data(std::string(500'000, static_cast<char>(part + 1)));
-        if (at == 0 || !half_way) EXPECT_TRUE(writer->Write(message));
+        if (at == 0 || !half_way) {
+          EXPECT_TRUE(writer->Write(message));
+        }
       }
       writer->WritesDone();
       const grpc::Status status = writer->Finish();
