@@ -110,8 +110,11 @@ const CatalogueRow& RowOf(FilterKind kind) {
 }
 
 const CatalogueRow& RowOf(ReduceOp op) {
-  constexpr size_t kFilterCount = static_cast<size_t>(FilterKind::kConvolve) + 1;
-  return Catalogue()[std::size(kElementwise) + 1 + kFilterCount + static_cast<size_t>(op)];
+  static const CatalogueRow* const first =
+      &*absl::c_find_if(Catalogue(), [](const CatalogueRow& row) {
+        return row.kind == OperationKind::kReduce;
+      });
+  return first[static_cast<size_t>(op)];
 }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
