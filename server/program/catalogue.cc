@@ -110,10 +110,11 @@ const CatalogueRow& RowOf(FilterKind kind) {
 }
 
 const CatalogueRow& RowOf(ReduceOp op) {
-  static const CatalogueRow* const first =
-      &*absl::c_find_if(Catalogue(), [](const CatalogueRow& row) {
-        return row.kind == OperationKind::kReduce;
-      });
+  static const CatalogueRow* const first = [] {
+    const absl::Span<const CatalogueRow> rows = Catalogue();
+    return &*absl::c_find_if(
+        rows, [](const CatalogueRow& row) { return row.kind == OperationKind::kReduce; });
+  }();
   return first[static_cast<size_t>(op)];
 }
 
