@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "client/cpp/session.h"
 #include "gpucall/client.h"
 #include "gpucall/v1/server.grpc.pb.h"
 
@@ -20,7 +21,11 @@ inline namespace client {
 
 struct Connection {
   Connection(std::shared_ptr<grpc::Channel> channel, int64_t stream_bytes)
-      : channel(channel), calls(channel), server(channel), stream_bytes(stream_bytes) {}
+      : channel(channel),
+        calls(channel),
+        server(channel),
+        stream_bytes(stream_bytes),
+        session(channel) {}
 
   // Works on a thread of gRPC too, though the last channel of a process joins those.
   static void Delete(Connection* connection);
@@ -29,6 +34,7 @@ struct Connection {
   grpc::GenericStub calls;
   v1::Server::Stub server;
   const int64_t stream_bytes;  // calls with more bytes of inputs go through RunStream
+  Session session;
 };
 
 // Marks a thread of gRPC while it lives.

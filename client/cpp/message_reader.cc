@@ -161,6 +161,7 @@ bool ReadReply(Pieces message, ReceivedReply& reply) {
         return false;
       }
     } else if (field.IsBytes(v1::RunReply::kReceiptFieldNumber)) {
+      reply.has_receipt = true;
       std::string receipt(SizeBytes(field.bytes), '\0');
       Copy(field.bytes, receipt.data());
       if (!reply.receipt.ParseFromString(receipt)) return false;

@@ -30,6 +30,7 @@ struct ReceivedTensor {
 };
 struct ReceivedReply {
   std::vector<ReceivedTensor> outputs;
+  bool has_receipt = false;
   v1::Receipt receipt;
 };
 struct ReceivedChunk {

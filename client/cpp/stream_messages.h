@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "client/cpp/encoded_request.h"
 #include "client/cpp/wire.h"
@@ -22,7 +23,8 @@ struct StreamOptions {
 };
 
 // The messages of one call, one after another: `start`, with small inputs in it, then the chunks of
-// the others. They refer to the inputs' elements (message_writer.h).
+// the others, in turns, so that the server can begin with what it has. They refer to the inputs'
+// elements (message_writer.h).
 class StreamMessages {
  public:
   StreamMessages(std::shared_ptr<const EncodedRequest> request, const StreamOptions& options)
@@ -35,13 +37,12 @@ class StreamMessages {
 
  private:
   grpc::ByteBuffer Start();
-  grpc::ByteBuffer Chunk(absl::string_view data);
+  grpc::ByteBuffer Chunk(size_t input);
 
   const std::shared_ptr<const EncodedRequest> request_;
   const StreamOptions options_;
   bool started_ = false;
-  size_t tensor_ = 0;  // the next chunk is of this input
-  size_t offset_ = 0;  // and begins here
+  std::vector<size_t> sent_;  // bytes of each input
   int64_t bytes_given_ = 0;
 };
 

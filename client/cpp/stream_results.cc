@@ -31,8 +31,10 @@ absl::Status StreamResults::Receive(const grpc::ByteBuffer& message) {
 }
 
 absl::Status StreamResults::Begin(const ReceivedReply& result) {
-  if (std::exchange(begun_, true)) return BadReply("has a second result");
-  receipt_ = result.receipt;
+  if (result.has_receipt) receipt_ = result.receipt;
+  if (std::exchange(begun_, true)) {  // the receipt alone may come at the end
+    return result.outputs.empty() ? absl::OkStatus() : BadReply("has a second result");
+  }
   for (const ReceivedTensor& from : result.outputs) {
     const absl::StatusOr<TensorType> type = DecodeHeader(from.header);
     if (!type.ok()) return type.status();

@@ -55,6 +55,13 @@ struct PendingCall {
 
 Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
                         const CallOptions& options, absl::Time deadline) {
+  const absl::StatusOr<grpc::ByteBuffer> reply = SendUnary(connection, request, options, deadline);
+  if (!reply.ok()) return reply.status();
+  return DecodeReply(*reply, options.receipt);
+}
+
+absl::StatusOr<grpc::ByteBuffer> SendUnary(Connection& connection, const EncodedRequest& request,
+                                           const CallOptions& options, absl::Time deadline) {
   const long holders = request.owner.use_count();
   absl::StatusOr<grpc::ByteBuffer> message = EncodeUnary(request, WantReceiptOf(options));
   if (!message.ok()) return message.status();
@@ -77,7 +84,7 @@ Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
   queue.Shutdown();
   queue.Next(&tag, &ok);
   if (!status.ok()) return ToAbsl(status);
-  return DecodeReply(reply, options.receipt);
+  return reply;
 }
 
 void StartUnary(std::shared_ptr<Connection> connection, const EncodedRequest& request,

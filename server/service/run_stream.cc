@@ -4,16 +4,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
+#include "server/service/caller.h"
 #include "server/service/checksum.h"
 #include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/kept_outputs.h"
 #include "server/service/stream_blocks.h"
 #include "server/service/stream_inputs.h"
 #include "server/service/stream_outputs.h"
@@ -27,7 +30,10 @@ namespace {
 class RunStreamCall final : public StreamReactor {
  public:
   RunStreamCall(const ComputeService& service, grpc::CallbackServerContext& context)
-      : service_(service), context_(context) {
+      : service_(service),
+        context_(context),
+        tenant_(TenantOf(context)),
+        sources_(service.store(), service.segments(), tenant_) {
     service_.streams().Begin();
     StartRead(&message_);
   }
@@ -70,7 +76,7 @@ class RunStreamCall final : public StreamReactor {
     if (!message_.Dump(&slices).ok()) {
       return absl::InvalidArgumentError("request: its bytes cannot be read");
     }
-    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices));
+    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices, sources_));
     if (part.start.has_value() == blocks_.has_value()) {
       return absl::InvalidArgumentError("request: start must be the first message, and only it");
     }
@@ -88,6 +94,8 @@ class RunStreamCall final : public StreamReactor {
 
   absl::Status Begin(DecodedStream stream) {
     want_checksums_ = stream.want_checksums;
+    keep_outputs_ = stream.call.keep_outputs;
+    GPUCALL_ASSIGN_OR_RETURN(caller_, CallerOf(tenant_, stream.call.session));
     GPUCALL_ASSIGN_OR_RETURN(blocks_,
                              StreamBlocks::Make(stream.call, service_.limits().max_streamed_bytes));
     {
@@ -107,6 +115,10 @@ class RunStreamCall final : public StreamReactor {
     auto task = std::make_unique<Task>();
     GPUCALL_ASSIGN_OR_RETURN(task->plan, blocks_->PlanOf(block));
     GPUCALL_ASSIGN_OR_RETURN(task->inputs, inputs_.TakeBlock(block));
+    if (!keep_outputs_.empty()) {  // then this is the only block
+      task->keep_outputs = keep_outputs_;
+      GPUCALL_RETURN_IF_ERROR(kept_.Reserve(service_.store(), caller_, *task));
+    }
     task->keep_outputs.assign(task->plan.outputs.size(), true);
     task->id = service_.scheduler().NewTaskId();
     task->deadline = DeadlineOf(context_);
@@ -126,13 +138,18 @@ class RunStreamCall final : public StreamReactor {
 
   // On a lane's thread: the block's Task is over.
   void Finished(int64_t block, const TaskResult& result) {
+    auto handles = kept_.Keep(service_.store(), blocks_->whole(), result);
     {
       MutexLock lock(mutex_);
       in_flight_.erase(block);
       status_.Update(result.status);
-      if (result.status.ok()) {
+      status_.Update(handles.status());
+      if (status_.ok()) {
         Results& results = results_[block];
-        for (const Storage& output : result.outputs) results.push_back(output.resident);
+        for (size_t i = 0; i < result.outputs.size(); ++i) {
+          results.push_back((*handles)[i].empty() ? result.outputs[i].resident : nullptr);
+        }
+        handles_ = *std::move(handles);
         AddToReceipt(result);
       }
     }
@@ -198,7 +215,7 @@ class RunStreamCall final : public StreamReactor {
   // False: there is nothing to write now.
   absl::StatusOr<bool> WriteNext() {
     if (!std::exchange(is_head_sent_, true)) {
-      Send(EncodeStreamResult(blocks_->whole()));
+      Send(EncodeStreamResult(blocks_->whole(), handles()));
       return true;
     }
     while (true) {
@@ -248,6 +265,11 @@ class RunStreamCall final : public StreamReactor {
     return true;
   }
 
+  std::vector<std::string> handles() {
+    MutexLock lock(mutex_);
+    return handles_;
+  }
+
   void Send(grpc::ByteBuffer message) {
     reply_ = std::move(message);
     StartWrite(&reply_);
@@ -255,6 +277,8 @@ class RunStreamCall final : public StreamReactor {
 
   const ComputeService& service_;
   const grpc::CallbackServerContext& context_;
+  const std::string tenant_;
+  ResidentSources sources_;
   // Of reading:
   grpc::ByteBuffer message_;
   std::vector<grpc::Slice> start_;      // holds the inline inputs
@@ -262,6 +286,9 @@ class RunStreamCall final : public StreamReactor {
   StreamInputs inputs_;
   int64_t next_block_ = 0;
   bool want_checksums_ = false;
+  Caller caller_;
+  absl::InlinedVector<bool, 4> keep_outputs_;  // those that stay on the server; then one block
+  KeptOutputs kept_;
   // Of writing:
   grpc::ByteBuffer reply_;
   StreamOutputs outputs_;
@@ -272,6 +299,7 @@ class RunStreamCall final : public StreamReactor {
   int64_t block_count_ ABSL_GUARDED_BY(mutex_) = 0;              // 0: not known yet
   std::map<int64_t, TaskId> in_flight_ ABSL_GUARDED_BY(mutex_);  // by block
   std::map<int64_t, Results> results_ ABSL_GUARDED_BY(mutex_);   // by block, not sent yet
+  std::vector<std::string> handles_ ABSL_GUARDED_BY(mutex_);     // of the outputs, once known
   int64_t next_sent_ ABSL_GUARDED_BY(mutex_) = 0;
   TaskResult receipt_ ABSL_GUARDED_BY(mutex_);  // of all blocks together
   bool want_receipt_ ABSL_GUARDED_BY(mutex_) = false;

@@ -85,7 +85,6 @@ class StreamTest : public testing::Test {
       output = input;
       output.mutable_streamed();
     }
-    result.mutable_result()->mutable_receipt()->set_batch_size(7);
     stream.Write(result);
     for (size_t i = 0; i < inputs.size(); ++i) {
       for (size_t at = 0; at < inputs[i].size(); at += 700'001) {
@@ -95,6 +94,9 @@ class StreamTest : public testing::Test {
         stream.Write(chunk);
       }
     }
+    v1::RunStreamReply last;
+    last.mutable_result()->mutable_receipt()->set_batch_size(7);
+    if (start.options().want_receipt()) stream.Write(last);
     return grpc::Status::OK;
   }
   void EchoStreams() {
@@ -162,6 +164,9 @@ TEST_F(StreamTest, EveryKindOfCallGoesInChunks) {
   EXPECT_EQ(client.MatMul(image, image).status().code(), absl::StatusCode::kInternal);  // two
   EXPECT_TRUE(start.program().operations(0).has_matmul());
   EXPECT_EQ(inputs.at(1).size(), 1049600u);
+  // In turns: 1 MiB and a little of each.
+  ASSERT_EQ(chunks.size(), 4u);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(chunks[i].tensor(), i % 2);
   Program program(2);
   program.Output(program.Add(program.input(1), program.input(0)));
   const Client::Reply reply = client.Run(program, {large, image});

@@ -76,8 +76,8 @@ size_t FindPowerFault(const void* exponents, size_t count) {
     any |= gpucall::elementwise::PowerFaults(static_cast<T>(elements[i].value));
   }
   if (!any) return count;
-  size_t i = 0;
-  while (!gpucall::elementwise::PowerFaults(static_cast<T>(elements[i].value))) ++i;
+  size_t i = 0;  // up to count: a client may change shared memory meanwhile
+  while (i < count && !gpucall::elementwise::PowerFaults(static_cast<T>(elements[i].value))) ++i;
   return i;
 }
 

@@ -60,7 +60,7 @@ class _Binding:
                 refs.append(self._scalar(as_array(np.asarray(operand, dtype))))
             else:
                 refs.append(self._constant(operand))
-        self._results.append(_result_dtype(call.operation, dtypes, promoted))
+        self._results.append(result_dtype(call.operation, dtypes, promoted))
         return refs
 
     def _dtype(self, operand: Any) -> np.dtype[Any]:
@@ -98,7 +98,7 @@ _DERIVATIVES = (
 )
 
 
-def _result_dtype(
+def result_dtype(
     operation: Any, operands: list[Any], promoted: np.dtype[Any]
 ) -> np.dtype[Any]:
     """What the server will give, for the constants that meet it."""

@@ -13,6 +13,7 @@ from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._reductions import Reductions
+from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
 
@@ -166,7 +167,9 @@ class Program(
         if isinstance(operand, Value):
             self._own(operand)
             return operand
-        return operand if is_weak(operand) else as_array(operand).copy()
+        if is_weak(operand) or isinstance(operand, RemoteRef):
+            return operand
+        return as_array(operand).copy()
 
     def _own(self, value: Any) -> None:
         if not isinstance(value, Value):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpucall import _wire
 from gpucall._binding import bind
 from gpucall._operations import Call
 from gpucall._program import Program
+from gpucall._remote import RemoteRef
 from gpucall._tensors import (
     Array,
     as_arrays,
@@ -47,15 +48,32 @@ class Request:
     """
 
     path: str
-    fields: tuple[int, ...]
     head: Any
     tensors: Sequence[tuple[int, Array]]
     program: Any
 
     @property
     def is_large(self) -> bool:
-        """Whether it should go as a stream."""
-        return sum(array.nbytes for _, array in self.tensors) > MAX_UNARY_BYTES
+        """Whether its arrays should go as a stream."""
+        sent = (a.nbytes for _, a in self.tensors if not isinstance(a, RemoteRef))
+        return sum(sent) > MAX_UNARY_BYTES
+
+    @property
+    def uses_residents(self) -> bool:
+        """Whether an input or a result stays on the server: then no stream will do."""
+        kept = len(self.head.options.keep_outputs) > 0
+        return kept or any(isinstance(a, RemoteRef) for _, a in self.tensors)
+
+    def keep(self, session: bytes) -> None:
+        """Leave all results on the server, as the session's."""
+        count = max(len(self.program.outputs), 1)
+        self.head.options.keep_outputs.extend(range(count))
+        self.head.options.session = session
+
+    def with_tensors(self, arrays: Sequence[Any]) -> Request:
+        """The same on other arrays."""
+        fields = [field for field, _ in self.tensors]
+        return replace(self, tensors=list(zip(fields, arrays, strict=True)))
 
     def encode(self) -> bytes:
         """The one message. Error RESOURCE_EXHAUSTED: an array is too large for it."""
