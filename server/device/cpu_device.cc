@@ -130,7 +130,8 @@ absl::Status CpuLane::PlaceOutputs(Execution& execution) {
   for (const bool keep : {true, false}) {
     for (size_t i = 0; i < plan.outputs.size(); ++i) {
       if (execution.keeps(i) != keep) continue;
-      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i], MakeOutput(plan.outputs[i], keep, execution.target(i)));
+      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i],
+                               MakeOutput(plan.outputs[i], keep, execution.target(i)));
     }
   }
   return absl::OkStatus();
