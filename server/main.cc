@@ -178,9 +178,9 @@ absl::Status Serve() {
     const SegmentLimits segment_limits = {
         .max_segments = config.max_segments(),
         .max_bytes = static_cast<int64_t>(config.max_segment_bytes())};
-    GPUCALL_ASSIGN_OR_RETURN(shared_memory,
-                             SharedMemoryServer::Start(path, segment_limits, *choice.device,
-                                                       server->segments()));
+    GPUCALL_ASSIGN_OR_RETURN(
+        shared_memory,
+        SharedMemoryServer::Start(path, segment_limits, *choice.device, server->segments()));
     spdlog::info("shared memory at {}", path);
   }
   if (const std::string path = absl::GetFlag(FLAGS_port_file); !path.empty()) {

@@ -1,10 +1,13 @@
 #include "client/cpp/call.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "client/cpp/residents.h"
 #include "client/cpp/stream_call.h"
 #include "client/cpp/unary_call.h"
 
@@ -29,6 +32,13 @@ struct Borrowing {
 Client::Reply CallOwned(const std::shared_ptr<Connection>& connection,
                         std::shared_ptr<const EncodedRequest> request, const CallOptions& options) {
   const absl::Time deadline = absl::Now() + options.deadline;
+  std::vector<TensorHandle> put;  // beside tensors that stay, large ones go there first
+  if (std::ranges::any_of(request->inputs, &TensorRef::is_resident)) {
+    absl::StatusOr<EncodedRequest> sent =
+        PutLargeInputs(connection, *request, options, deadline, put);
+    if (!sent.ok()) return sent.status();
+    request = std::make_shared<const EncodedRequest>(*std::move(sent));
+  }
   if (request->InputBytes() <= connection->stream_bytes) {
     Client::Reply reply = CallUnary(*connection, *request, options, deadline);
     if (!IsForStream(reply.status())) return reply;

@@ -179,21 +179,28 @@ absl::StatusOr<Tensor> GetTensor(Connection& connection, const TensorHandle& han
   return std::move(reply->front());
 }
 
+absl::StatusOr<EncodedRequest> PutLargeInputs(const std::shared_ptr<Connection>& connection,
+                                              EncodedRequest request, const CallOptions& options,
+                                              absl::Time deadline, std::vector<TensorHandle>& put) {
+  if (request.InputBytes() <= connection->stream_bytes) return request;
+  put.reserve(request.inputs.size());  // the request refers to its entries
+  for (TensorRef& input : request.inputs) {
+    if (input.is_resident()) continue;
+    absl::StatusOr<TensorHandle> handle = PutTensor(connection, input, options, deadline);
+    if (!handle.ok()) return handle.status();
+    input = TensorRef(put.emplace_back(*std::move(handle)));
+  }
+  return request;
+}
+
 absl::StatusOr<std::vector<TensorHandle>> CallKept(const std::shared_ptr<Connection>& connection,
                                                    const EncodedRequest& request,
                                                    const CallOptions& options,
                                                    absl::Time deadline) {
-  EncodedRequest sent = request;
-  std::vector<TensorHandle> put;  // inputs too large for a message
-  put.reserve(request.inputs.size());
-  if (request.InputBytes() > connection->stream_bytes) {
-    for (TensorRef& input : sent.inputs) {
-      if (input.is_resident()) continue;
-      absl::StatusOr<TensorHandle> handle = PutTensor(connection, input, options, deadline);
-      if (!handle.ok()) return handle.status();
-      input = TensorRef(put.emplace_back(*std::move(handle)));
-    }
-  }
+  std::vector<TensorHandle> put;
+  const absl::StatusOr<EncodedRequest> sent =
+      PutLargeInputs(connection, request, options, deadline, put);
+  if (!sent.ok()) return sent.status();
   return InSession(*connection, [&](const std::string& session) {
     v1::RunRequest kept;  // every request has `options` at one number
     kept.mutable_options()->set_session(session);
@@ -201,7 +208,7 @@ absl::StatusOr<std::vector<TensorHandle>> CallKept(const std::shared_ptr<Connect
     for (int i = 0; i < outputs; ++i) {
       kept.mutable_options()->add_keep_outputs(static_cast<uint32_t>(i));
     }
-    EncodedRequest whole = sent;
+    EncodedRequest whole = *sent;
     absl::StrAppend(&whole.rest, kept.SerializeAsString());
     return SendKept(connection, whole, options, deadline);
   });

@@ -21,6 +21,10 @@ absl::StatusOr<TensorHandle> PutTensor(const std::shared_ptr<Connection>& connec
                                        absl::Time deadline);
 absl::StatusOr<Tensor> GetTensor(Connection& connection, const TensorHandle& handle,
                                  const CallOptions& options, absl::Time deadline);
+// Puts the inputs of a request that are too large for a message; they last as long as `put`.
+absl::StatusOr<EncodedRequest> PutLargeInputs(const std::shared_ptr<Connection>& connection,
+                                              EncodedRequest request, const CallOptions& options,
+                                              absl::Time deadline, std::vector<TensorHandle>& put);
 // A call whose outputs all stay.
 absl::StatusOr<std::vector<TensorHandle>> CallKept(const std::shared_ptr<Connection>& connection,
                                                    const EncodedRequest& request,

@@ -45,6 +45,7 @@ grpc::ByteBuffer StreamMessages::Start() {
     SetHeader(from, input);
     if (from.is_resident()) {
       input.set_handle(std::string(from.bytes()));
+      sent_.push_back(from.bytes().size());
     } else if (IsInline(from)) {
       input.set_data(std::string(from.bytes()));
       sent_.push_back(from.bytes().size());

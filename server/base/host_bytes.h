@@ -40,9 +40,8 @@ class HostBytes {
   absl::Span<const Piece> pieces() const { return pieces_; }
   // Whether the bytes are kept where they are.
   bool is_owned() const {
-    return !pieces_.empty() && std::ranges::all_of(pieces_, [](const Piece& piece) {
-      return piece.owner != nullptr;
-    });
+    return !pieces_.empty() &&
+           std::ranges::all_of(pieces_, [](const Piece& piece) { return piece.owner != nullptr; });
   }
   bool is_contiguous() const { return pieces_.size() <= 1; }
   // REQUIRES: is_contiguous(). Null where there are no bytes.

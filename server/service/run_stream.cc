@@ -46,12 +46,7 @@ class RunStreamCall final : public StreamReactor {
   }
 
   void OnWriteDone(bool ok) override {
-    {
-      MutexLock lock(mutex_);
-      is_writing_ = false;
-      if (!ok) status_.Update(absl::CancelledError("call was cancelled"));
-    }
-    Advance();
+    EndWrite(ok ? absl::OkStatus() : absl::CancelledError("call was cancelled"));
   }
 
   void OnCancel() override {
@@ -62,12 +57,19 @@ class RunStreamCall final : public StreamReactor {
       for (const auto& [block, task] : in_flight_) tasks.push_back(task);
     }
     for (const TaskId task : tasks) service_.scheduler().Cancel(task);
-    Advance();
+    Fail(absl::OkStatus());
   }
 
   void OnDone() override { delete this; }
 
  private:
+  // What the caller does next, once the lock is let go. A lane's thread that has nothing to do must
+  // not touch the call any more: others may end it, and then it is deleted.
+  struct Action {
+    enum Kind { kNone, kWrite, kEnd } kind = kNone;
+    absl::Status status = absl::OkStatus();  // of kEnd
+  };
+
   // The output buffers of a block.
   using Results = std::vector<BufferPointer>;
 
@@ -139,6 +141,7 @@ class RunStreamCall final : public StreamReactor {
   // On a lane's thread: the block's Task is over.
   void Finished(int64_t block, const TaskResult& result) {
     auto handles = kept_.Keep(service_.store(), blocks_->whole(), result);
+    Action action;
     {
       MutexLock lock(mutex_);
       in_flight_.erase(block);
@@ -152,8 +155,9 @@ class RunStreamCall final : public StreamReactor {
         handles_ = *std::move(handles);
         AddToReceipt(result);
       }
+      action = NextAction();
     }
-    Advance();
+    Run(std::move(action));
   }
 
   void AddToReceipt(const TaskResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -165,34 +169,41 @@ class RunStreamCall final : public StreamReactor {
   }
 
   void Fail(const absl::Status& status) {
+    Action action;
     {
       MutexLock lock(mutex_);
       status_.Update(status);
+      action = NextAction();
     }
-    Advance();
+    Run(std::move(action));
   }
 
-  // Begins the next write, or ends the call, where either can be.
-  void Advance() {
-    absl::Status status;
-    bool is_end = false;
+  void EndWrite(const absl::Status& status) {
+    Action action;
     {
       MutexLock lock(mutex_);
-      if (is_writing_ || is_ended_) return;
-      if (status_.ok() && !all_sent_) {
-        if (!HasMoreToSend()) return;
-        is_writing_ = true;
-      } else {
-        if (!in_flight_.empty()) return;
-        is_end = is_ended_ = true;
-        status = status_;
-      }
+      is_writing_ = false;
+      status_.Update(status);
+      action = NextAction();
     }
-    if (is_end) {
-      Finish(ToGrpcStatus(status));
-    } else {
-      Write();
+    Run(std::move(action));
+  }
+
+  Action NextAction() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (is_writing_ || is_ended_) return {};
+    if (status_.ok() && !all_sent_) {
+      if (!HasMoreToSend()) return {};
+      is_writing_ = true;
+      return {Action::kWrite};
     }
+    if (!in_flight_.empty()) return {};
+    is_ended_ = true;
+    return {Action::kEnd, status_};
+  }
+
+  void Run(Action action) {
+    if (action.kind == Action::kWrite) Write();
+    if (action.kind == Action::kEnd) Finish(ToGrpcStatus(action.status));
   }
 
   bool HasMoreToSend() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -204,12 +215,7 @@ class RunStreamCall final : public StreamReactor {
   void Write() {
     const absl::StatusOr<bool> wrote = WriteNext();
     if (wrote.ok() && *wrote) return;  // goes on in OnWriteDone
-    {
-      MutexLock lock(mutex_);
-      is_writing_ = false;
-      status_.Update(wrote.status());
-    }
-    Advance();
+    EndWrite(wrote.status());
   }
 
   // False: there is nothing to write now.

@@ -28,7 +28,8 @@ absl::Status CheckSeals(int fd) {
   // Huge pages can run out when one is first touched, which would end the server.
   struct statfs system = {};
   if (fstatfs(fd, &system) != 0 || system.f_type != TMPFS_MAGIC) {
-    return absl::InvalidArgumentError("segment: has huge pages, allowed is a memfd of ordinary ones");
+    return absl::InvalidArgumentError(
+        "segment: has huge pages, allowed is a memfd of ordinary ones");
   }
   return absl::OkStatus();
 }
@@ -60,8 +61,8 @@ absl::StatusOr<std::shared_ptr<const Segment>> Segment::Map(const UniqueFd& memf
   void* const data = mmap(nullptr, static_cast<size_t>(size_bytes), PROT_READ | PROT_WRITE,
                           MAP_SHARED, memfd.get(), 0);
   if (data == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat("segment: ", size_bytes,
-                                                     " bytes cannot be mapped: ", strerror(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("segment: ", size_bytes, " bytes cannot be mapped: ", strerror(errno)));
   }
   std::shared_ptr<Segment> segment(new Segment(static_cast<std::byte*>(data), size_bytes));
   absl::StatusOr<std::shared_ptr<const void>> lock =

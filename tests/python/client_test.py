@@ -281,6 +281,6 @@ def test_info_and_ops(c: gpucall.Client) -> None:
     ops = {op.name: op for op in c.ops()}
     for name, op in ops.items():
         assert callable(getattr(c, name)) and op.description
-    assert len(ops) == 42
+    assert len(ops) >= 42
     assert ops["matmul"].dtypes == ("float32", "float64")
     assert ops["convolve"].kind == "filter" and ops["convolve"].inputs == 2

@@ -22,8 +22,8 @@ from gpucall._tensors import (
     read_stream_reply,
 )
 
-# Arrays of a call that together have more bytes go as a stream
-# (docs/performance.md has the measured crossover).
+# Arrays of a call that together have more bytes go as a stream: from about here on that is
+# faster (tests/bench/transport_bench.cc, python_transport.py).
 MAX_UNARY_BYTES = 4 << 20
 CHUNK_BYTES = 1 << 20
 

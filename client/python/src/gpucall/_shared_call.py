@@ -52,10 +52,16 @@ class SharedCall:
         The request.
     """
 
-    def __init__(self, arena: Arena, request: Request, area: Block | None) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        request: Request,
+        area: Block | None,
+        kept: Sequence[tuple[Array | None, Any]],
+    ) -> None:
         self._arena = arena
         self._area = area
-        self._kept = [_shared(arena, array) for _, array in request.tensors]
+        self._kept = kept  # what _shared gave for the request's tensors
         head = request.head
         if area is not None:
             head = type(head)()
@@ -64,7 +70,7 @@ class SharedCall:
             head.options.output_area.offset = area.offset
             head.options.output_area.size_bytes = area.size
         self.message = encode_request(
-            head, request.tensors, [region for _, region in self._kept]
+            head, request.tensors, [region for _, region in kept]
         )
 
     @staticmethod
@@ -76,12 +82,12 @@ class SharedCall:
         sizes = [array.nbytes for _, array in request.tensors]
         if max([expected, *sizes]) < MIN_SHARED_BYTES:
             return None
-        area = arena.take(expected) if expected >= MIN_SHARED_BYTES else None
-        call = SharedCall(arena, request, area)
-        for size, (_, region) in zip(sizes, call._kept, strict=True):
+        kept = [_shared(arena, array) for _, array in request.tensors]
+        for size, (_, region) in zip(sizes, kept, strict=True):
             if size >= MIN_SHARED_BYTES and region is None:
                 return None  # no room
-        return call
+        area = arena.take(expected) if expected >= MIN_SHARED_BYTES else None
+        return SharedCall(arena, request, area, kept)
 
     def finish(self, reply: bytes) -> tuple[list[Array], Any]:
         """Arrays and Receipt message, or None, of the reply."""
@@ -132,7 +138,8 @@ def _result_bytes(request: Request) -> int:
     operations, count = program.operations, max(len(program.outputs), 1)
     largest = max((array.nbytes for array in arrays), default=0)
     if len(operations) == 1 and count == 1:
-        largest = _one_result_bytes(operations[0], arrays) or largest
+        one = _one_result_bytes(operations[0], arrays)
+        largest = largest if one is None else one
     return count * (largest + ALIGNMENT)
 
 
@@ -150,8 +157,17 @@ def _one_result_bytes(operation: Any, arrays: Sequence[Array]) -> int | None:
             rows = a[-1] if operation.matmul.transpose_a else a[-2]
             columns = b[-2] if operation.matmul.transpose_b else b[-1]
             shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
+        elif kind == "reduce":
+            axes = operation.reduce.axes.axis
+            kept = operation.reduce.HasField("axes")
+            shape = _without(arrays[0].shape, axes) if kept else ()
         else:
             return None
     except (ValueError, IndexError, TypeError):
         return None  # the server says what is wrong
     return math.prod(shape) * dtype.itemsize
+
+
+def _without(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    dropped = {axis % max(len(shape), 1) for axis in axes}
+    return tuple(size for axis, size in enumerate(shape) if axis not in dropped)
