@@ -62,7 +62,9 @@ absl::Status CheckParameter(const CatalogueRow& row, const ReduceAttributes& att
 
 absl::Status CheckEmpty(const CatalogueRow& row, const ReduceAttributes& attributes, bool refuses,
                         const Lines& lines, const TensorType& x) {
-  if (attributes.op == ReduceOp::kNorm) refuses = std::isinf(attributes.parameter);
+  if (attributes.op == ReduceOp::kNorm) {
+    refuses = std::isinf(attributes.parameter) && attributes.parameter < 0;
+  }
   if (!refuses || lines.elements.count() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(row.name, ": x of shape ", ShapeString(x.shape),
                                                  " has no elements along the axes, at least one ",

@@ -301,6 +301,7 @@ TEST_F(DeviceTest, ReductionsOfNothing) {
   EXPECT_TRUE(std::isnan(Run(ReduceAttributes{.op = Op::kMean}, {none}).at(0)));
   EXPECT_TRUE(std::isnan(Run(ReduceAttributes{.op = Op::kVar}, {none}).at(0)));
   EXPECT_EQ(Run(ReduceAttributes{.op = Op::kAll}, {none}).at(0), 1);
+  EXPECT_EQ(Run(ReduceAttributes{.op = Op::kNorm, .parameter = INFINITY}, {none}).at(0), 0);
   EXPECT_EQ(Run(ReduceAttributes{.op = Op::kMax, .axes = Axes{0}}, {none}).type.shape, (Shape{0}));
 }
 
