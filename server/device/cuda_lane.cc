@@ -138,6 +138,9 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
     } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
       runs.push_back(PrepareRearrange(s, layout));
+    } else if (std::holds_alternative<SortStep>(steps[s])) {
+      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
+      runs.push_back(std::move(run));
     } else if (std::holds_alternative<ReduceStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
       runs.push_back(std::move(run));
@@ -239,8 +242,8 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
       for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
         if (execution.keeps(o)) continue;
         GPUCALL_ASSIGN_OR_RETURN(
-            HostBytes output, Output(execution, group.plan->roots[group.plan->outputs[o]], g, i,
-                                     layout, downloaded));
+            HostBytes output,
+            Output(execution, group.plan->roots[group.plan->outputs[o]], g, i, layout, downloaded));
         execution.outputs[o].host = AtTarget(std::move(output), execution.target(o));
       }
     }

@@ -37,6 +37,7 @@ constexpr DType kEvery[] = {DType::kBool,    DType::kUint8,     DType::kUint16, 
                             DType::kUint64,  DType::kInt8,      DType::kInt16,     DType::kInt32,
                             DType::kInt64,   DType::kFloat16,   DType::kBfloat16,  DType::kFloat32,
                             DType::kFloat64, DType::kComplex64, DType::kComplex128};
+constexpr absl::Span<const DType> kOrdered = absl::MakeConstSpan(kEvery).first(13);  // no complex
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
@@ -96,6 +97,8 @@ std::vector<CatalogueRow> MakeRows() {
   rearrange("tile", "repeated along each dimension");
   rearrange("broadcast_to", "broadcast to a shape");
   rearrange("roll", "elements moved on along axes, in again at the start");
+  rows.push_back({"sort", OperationKind::kSort, 1, kOrdered,
+                  "elements in order along an axis, or their indices"});
   return rows;
 }
 
@@ -142,6 +145,8 @@ const CatalogueRow& RowOf(RearrangeKind kind) {
   static const size_t first = FirstRow(OperationKind::kRearrange);
   return Catalogue()[first + static_cast<size_t>(kind)];
 }
+
+const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
   if (absl::c_linear_search(row.dtypes, dtype)) return absl::OkStatus();
