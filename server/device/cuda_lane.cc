@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/device/cuda_layout.h"
+#include "server/device/cuda_mapped_batch.h"
 #include "server/device/cuda_status.h"
 
 namespace gpucall {
@@ -30,6 +31,20 @@ bool FitsInPlace(const BatchLayout& layout) {
   return layout.total_bytes() <= kMaxBytes && std::ranges::all_of(steps, [](const Step& step) {
            return std::holds_alternative<ElementwiseStep>(step);
          });
+}
+
+int64_t SizeOf(const Execution& execution, size_t output) {
+  return execution.plan->values[execution.plan->outputs[output]].size_bytes();
+}
+
+// Whether an output is copied from the download region to its target by the GPU.
+bool IsDirect(const Execution& execution, size_t output, size_t group, const BatchLayout& layout) {
+  const uint32_t value = execution.plan->outputs[output];
+  const HostTarget* target = execution.target(output);
+  return target != nullptr && target->is_pinned &&
+         SizeOf(execution, output) > Staging::kMaxPackedBytes &&
+         value >= execution.plan->input_count && layout.BufferOf(value, group) == nullptr &&
+         std::ranges::count(execution.plan->outputs, value) == 1;
 }
 
 }  // namespace
@@ -70,6 +85,13 @@ absl::Status CudaLane::Execute(absl::Span<Execution> batch, BatchTiming& timing)
 absl::Status CudaLane::Run(absl::Span<Execution> batch, BatchTiming& timing) {
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(device_.ordinal));
   for (Execution& execution : batch) GPUCALL_RETURN_IF_ERROR(MakeBuffers(execution));
+  MappedBatch mapped(batch);
+  GPUCALL_RETURN_IF_ERROR(RunMapped(mapped.executions(), timing));
+  mapped.Deliver();
+  return absl::OkStatus();
+}
+
+absl::Status CudaLane::RunMapped(absl::Span<Execution> batch, BatchTiming& timing) {
   BatchLayout layout(batch);
   GPUCALL_ASSIGN_OR_RETURN(const auto steps, PrepareSteps(layout));
   const bool in_place = FitsInPlace(layout);
@@ -98,7 +120,8 @@ absl::StatusOr<Downloaded> CudaLane::RunCopied(absl::Span<Execution> batch, Batc
   for (const auto& step : steps) GPUCALL_RETURN_IF_ERROR(step->Launch(stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kComputed));
   GPUCALL_RETURN_IF_ERROR(staging_.StartDownload(memory.data() + layout.download_offset(),
-                                                 layout.download_bytes(), stream_.get()));
+                                                 layout.download_bytes(), Targets(batch, layout),
+                                                 stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedOut));
   return staging_.FinishDownload(marks_[kCopiedOut].get());
 }
@@ -146,7 +169,7 @@ std::vector<Staging::Segment> CudaLane::Segments(absl::Span<const Execution> bat
         int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
         const Execution& execution = batch[layout.groups()[g].members[i]];
         for (const HostBytes::Piece& piece : execution.inputs[value].host.pieces()) {
-          segments.push_back({offset, piece.data, piece.size_bytes});
+          segments.push_back({offset, piece.data, piece.size_bytes, piece.is_pinned});
           offset += piece.size_bytes;
         }
       }
@@ -221,25 +244,54 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
       }
       for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
         if (execution.keeps(o)) continue;
-        GPUCALL_ASSIGN_OR_RETURN(
-            execution.outputs[o].host,
-            Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
+        HostBytes& bytes = execution.outputs[o].host;
+        const HostTarget* target = execution.target(o);
+        if (!IsDirect(execution, o, g, layout)) {
+          GPUCALL_ASSIGN_OR_RETURN(
+              bytes, Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
+          if (target == nullptr) continue;
+          bytes.CopyTo(target->data);
+        }
+        bytes = HostBytes(target->data, SizeOf(execution, o), target->owner);
       }
     }
   }
   return absl::OkStatus();
 }
 
+std::vector<Staging::Target> CudaLane::Targets(absl::Span<const Execution> batch,
+                                               const BatchLayout& layout) {
+  std::vector<Staging::Target> targets;
+  for (size_t g = 0; g < layout.groups().size(); ++g) {
+    const BatchLayout::Group& group = layout.groups()[g];
+    for (size_t i = 0; i < group.members.size(); ++i) {
+      const Execution& execution = batch[group.members[i]];
+      for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
+        if (!IsDirect(execution, o, g, layout)) continue;
+        const BatchLayout::Slots slots = layout.SlotsOf(group.plan->outputs[o], g);
+        const int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
+        targets.push_back({offset - layout.download_offset(), SizeOf(execution, o),
+                           execution.target(o)->data});
+      }
+    }
+  }
+  return targets;
+}
+
 absl::StatusOr<HostBytes> CudaLane::Output(const Execution& execution, uint32_t value, size_t group,
                                            size_t member, const BatchLayout& layout,
                                            const Downloaded& downloaded) {
   const int64_t size_bytes = execution.plan->values[value].size_bytes();
+  const bool is_input = value < execution.plan->input_count;
+  if (is_input && !execution.inputs[value].host.pieces().empty()) {
+    return execution.inputs[value].host;
+  }
   if (const DeviceBuffer* buffer = layout.BufferOf(value, group)) {
     GPUCALL_ASSIGN_OR_RETURN(const Downloaded copy,
                              staging_.DownloadToBlocks(buffer->data(), size_bytes, stream_.get()));
     return copy.Range(0, size_bytes);
   }
-  if (value < execution.plan->input_count) return execution.inputs[value].host;
+  if (is_input) return HostBytes();
   const BatchLayout::Slots slots = layout.SlotsOf(value, group);
   const int64_t offset = slots.offset + static_cast<int64_t>(member) * slots.stride;
   return downloaded.Range(offset - layout.download_offset(), size_bytes);

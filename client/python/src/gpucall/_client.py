@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, final
 
 import grpc
+import numpy.typing as npt
 
 from gpucall import _info, _residents, _wire
 from gpucall._channel import channel_options, full_target

@@ -11,7 +11,6 @@ import grpc
 import numpy as np
 import numpy.typing as npt
 
-from gpucall import _wire
 from gpucall._arena import ALIGNMENT, Arena, Block
 from gpucall._binding import result_dtype
 from gpucall._error import Error
