@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What a file of each part may include besides its own part and the C++ and C libraries.
 ALLOWED: dict[str, set[str]] = {
     "base": {"absl"},
-    "program": {"base", "absl", "elementwise_ops.def"},
+    "program": {"base", "absl", "elementwise_ops.def", "reduce_ops.def"},
     "device": {"program", "base", "kernels", "kernels/cpu", "absl"},
     "device/cuda_*": {
         "device",
@@ -46,9 +46,9 @@ ALLOWED: dict[str, set[str]] = {
         *("proto", "grpc", "absl", "spdlog"),
     },
     "kernels": set(),
-    "kernels/cpu": {"kernels", "elementwise_ops.def", "blas"},
+    "kernels/cpu": {"kernels", "elementwise_ops.def", "reduce_ops.def", "blas"},
     "kernels/cuda": {"kernels", "cuda"},
-    "client": {"client/api", "proto", "grpc", "absl", "elementwise_ops.def"},
+    "client": {"client/api", "proto", "grpc", "absl", "zlib", "elementwise_ops.def"},
     "client/api": {"absl", "elementwise_ops.def"},
 }
 
@@ -59,7 +59,7 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"(kernels|gpucall)/elementwise_ops\.def$", "elementwise_ops.def"),
+    (r"(?:kernels|gpucall)/(elementwise|reduce)_ops\.def$", r"\1_ops.def"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),

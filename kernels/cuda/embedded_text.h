@@ -8,6 +8,9 @@ namespace gpucall::cuda {
 
 extern const std::string_view kElementwiseFunctionsText;  // kernels/elementwise_functions.h
 extern const std::string_view kElementwiseTileText;       // kernels/cuda/elementwise_tile.cuh
+extern const std::string_view kReduceFunctionsText;       // kernels/reduce_functions.h
+extern const std::string_view kReduceRowText;             // kernels/cuda/reduce_row.h
+extern const std::string_view kReduceTileText;            // kernels/cuda/reduce_tile.cuh
 
 }  // namespace gpucall::cuda
 

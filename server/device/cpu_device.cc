@@ -17,6 +17,7 @@
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
+#include "server/device/cpu_reduce.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -25,6 +26,13 @@ namespace {
 
 // Smaller outputs stay in the lane's memory, and are copied into a reply.
 constexpr int64_t kMinOwnedBytes = 64 << 10;
+
+// The value that a step other than an elementwise one writes.
+uint32_t OutputOf(const Step& step) {
+  if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
+  if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
+  return std::get<FilterStep>(step).output;
+}
 
 class CpuLane : public Lane {
  public:
@@ -174,8 +182,7 @@ absl::Status CpuLane::AllocateResults(const Step& step) {
     }
     return absl::OkStatus();
   }
-  const auto* matmul = std::get_if<MatMulStep>(&step);
-  return AllocateResult(matmul != nullptr ? matmul->output : std::get<FilterStep>(step).output);
+  return AllocateResult(OutputOf(step));
 }
 
 absl::Status CpuLane::RunStep(const Step& step) {
@@ -186,6 +193,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunElementwise(*elementwise, values_, memory_);
   } else if (const auto* matmul = std::get_if<MatMulStep>(&step)) {
     status = RunMatMul(*matmul, values_, memory_);
+  } else if (const auto* reduce = std::get_if<ReduceStep>(&step)) {
+    RunReduce(*reduce, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

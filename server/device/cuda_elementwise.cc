@@ -11,21 +11,6 @@
 namespace gpucall {
 namespace {
 
-cuda::ElementType ElementTypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return cuda::ElementType::kBool;
-    case DType::kUint8:
-      return cuda::ElementType::kUint8;
-    case DType::kInt32:
-      return cuda::ElementType::kInt32;
-    case DType::kFloat64:
-      return cuda::ElementType::kFloat64;
-    default:
-      return cuda::ElementType::kFloat32;
-  }
-}
-
 cuda::ReadMode ReadModeOf(Broadcast broadcast) {
   switch (broadcast) {
     case Broadcast::kFull:
@@ -171,6 +156,21 @@ class ElementwiseRun : public StepRun {
 };
 
 }  // namespace
+
+cuda::ElementType ElementTypeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return cuda::ElementType::kBool;
+    case DType::kUint8:
+      return cuda::ElementType::kUint8;
+    case DType::kInt32:
+      return cuda::ElementType::kInt32;
+    case DType::kFloat64:
+      return cuda::ElementType::kFloat64;
+    default:
+      return cuda::ElementType::kFloat32;
+  }
+}
 
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
                                                             KernelCache& kernels) {

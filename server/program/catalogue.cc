@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -73,6 +74,10 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
+#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+  rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
   return rows;
 }
 
@@ -104,7 +109,27 @@ const CatalogueRow& RowOf(FilterKind kind) {
   return Catalogue()[std::size(kElementwise) + 1 + static_cast<size_t>(kind)];
 }
 
+const CatalogueRow& RowOf(ReduceOp op) {
+  constexpr size_t kFilterCount = static_cast<size_t>(FilterKind::kConvolve) + 1;
+  return Catalogue()[std::size(kElementwise) + 1 + kFilterCount + static_cast<size_t>(op)];
+}
+
+absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
+  if (absl::c_linear_search(row.dtypes, dtype)) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      row.name, ": dtype ", DTypeName(dtype), " is not offered, dtypes are ", NamesOf(row.dtypes)));
+}
+
 absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
+
+absl::string_view FunctionName(ReduceOp op) {
+  constexpr absl::string_view kNames[] = {
+#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+  };
+  return kNames[static_cast<size_t>(op)];
+}
 
 bool MayFault(ElementwiseOp op, DType computed_in) {
   return ElementwiseRowOf(op).types == TypeRule::kPower && computed_in == DType::kInt32;

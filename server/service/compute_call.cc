@@ -72,8 +72,8 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
         Plan plan, MakePlan(call.program, call.types,
                             has_others ? limits.max_streamed_bytes : limits.max_tensor_bytes));
     if (call.output_area) {
-      GPUCALL_ASSIGN_OR_RETURN(placed_, PlaceOutputs(service_.segments(), *call.output_area, plan,
-                                                     call.keep_outputs));
+      GPUCALL_ASSIGN_OR_RETURN(
+          placed_, PlaceOutputs(service_.segments(), *call.output_area, plan, call.keep_outputs));
     }
     int64_t reply_bytes = 0;
     for (size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -100,8 +100,8 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
     if (!result.status.ok()) return Finish(ToGrpcStatus(result.status));
     const auto handles = kept_.Keep(service_.store(), plan, result);
     if (handles.ok()) {
-      *reply_ = EncodeReply(plan, result, *handles, placed_, want_receipt_,
-                            service_.device().info().id);
+      *reply_ =
+          EncodeReply(plan, result, *handles, placed_, want_receipt_, service_.device().info().id);
     }
     Finish(ToGrpcStatus(handles.status()));
   }

@@ -23,6 +23,12 @@ grpc::ServerUnaryReactor* ComputeService::Filter(grpc::CallbackServerContext* co
   return StartComputeCall(*this, *context, *request, reply, DecodeFilterRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* context,
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* reply) {
+  return StartCall(*this, *context, *request, reply, DecodeReduceRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

@@ -22,9 +22,9 @@ struct ComputeLimits {
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<
-              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Run<
-                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
+              v1::Compute::WithRawCallbackMethod_Reduce<v1::Compute::WithRawCallbackMethod_Run<
+                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
  public:
   // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
@@ -42,6 +42,9 @@ class ComputeService final
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context,
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Reduce(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,

@@ -227,6 +227,20 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
   return call;
 }
 
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> bytes,
+                                                TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::ReduceRequest>(bytes, {v1::ReduceRequest::kXFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes,
+                           DecodeReduce(parsed.message.reduce()));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), sources, call));
+  SetOneOperation(attributes, call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes,
                                              TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,

@@ -39,6 +39,8 @@ absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> re
                                                 TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request,
                                                 TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> request,
+                                                TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request,
                                              TensorSources& sources);
 // A Program that returns its input: Put keeps its output, Get sends it.

@@ -13,6 +13,7 @@ absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype);
 absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op);
 MatMulAttributes DecodeMatMul(const v1::MatMul& matmul);
 absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
+absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce);
 absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation);
 
 }  // namespace gpucall

@@ -21,9 +21,9 @@ struct PlacedOutputs {
 
   bool has(size_t output) const { return output < regions.size() && regions[output].has_value(); }
 };
-// Gives places of `area` to the outputs of a plan that are not kept, as long as they fit. NOT_FOUND:
-// no such segment. INVALID_ARGUMENT: the area is not all inside it, or does not begin at a multiple
-// of 64.
+// Gives places of `area` to the outputs of a plan that are not kept, as long as they fit.
+// NOT_FOUND: no such segment. INVALID_ARGUMENT: the area is not all inside it, or does not begin at
+// a multiple of 64.
 absl::StatusOr<PlacedOutputs> PlaceOutputs(const SegmentTable& segments, const v1::Area& area,
                                            const Plan& plan, absl::Span<const bool> keep_outputs);
 

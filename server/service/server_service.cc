@@ -15,6 +15,8 @@ const char* KindName(OperationKind kind) {
       return "matmul";
     case OperationKind::kFilter:
       return "filter";
+    case OperationKind::kReduce:
+      return "reduce";
   }
   return "";
 }

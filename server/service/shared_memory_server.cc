@@ -107,9 +107,8 @@ v1::SharedMemoryReply SharedMemoryServer::Answer(Connection& connection,
 absl::StatusOr<std::string> SharedMemoryServer::Register(Connection& connection,
                                                          const Packet& packet) {
   if (packet.files.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("register_segment: came with ",
-                                                   packet.files.size(),
-                                                   " file descriptors, needed is 1"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "register_segment: came with ", packet.files.size(), " file descriptors, needed is 1"));
   }
   if (connection.segments.size() >= limits_.max_segments) {
     return absl::ResourceExhaustedError(

@@ -89,6 +89,10 @@ double Array::at(int64_t index) const {
   switch (type.dtype) {
     case DType::kInt32:
       return get<int32_t>(index);
+    case DType::kInt64:
+      return static_cast<double>(get<int64_t>(index));
+    case DType::kUint64:
+      return static_cast<double>(get<uint64_t>(index));
     case DType::kFloat32:
       return get<float>(index);
     case DType::kFloat64:

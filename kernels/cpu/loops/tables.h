@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/loops/filter_loops.h"
+#include "kernels/cpu/loops/reduce_loops.h"
 
 // GPUCALL_LEVEL: the namespace of the level compiled for.
 #ifndef GPUCALL_LEVEL
@@ -30,12 +31,22 @@ struct ConvertTable {
   ConvertLoop loops[kElementTypeCount][kElementTypeCount];  // [from][to]
 };
 
+inline constexpr size_t kReduceRowCount = 0
+#define GPUCALL_REDUCE(...) +1
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+    ;
+struct ReduceTable {
+  ReduceLoops loops[kReduceRowCount][kElementTypeCount];
+};
+
 namespace GPUCALL_LEVEL {
 extern const ElementwiseTable kElementwise;
 extern const ConvertTable kConvert;
 extern const SumTable kSums;
 extern const BoxTable kBoxes;
 extern const MedianTable kMedians;
+extern const ReduceTable kReduce;
 }  // namespace GPUCALL_LEVEL
 
 struct Level {
@@ -45,6 +56,7 @@ struct Level {
   const SumTable& sums;
   const BoxTable& boxes;
   const MedianTable& medians;
+  const ReduceTable& reduce;
 };
 // Levels this machine can run, slowest first; at least one. Live forever.
 std::span<const Level> SupportedLevels();

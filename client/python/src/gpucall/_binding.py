@@ -110,6 +110,8 @@ def result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "reduce":
+        return _reduced_dtype(operation.reduce.op, promoted)
     if (
         kind == "elementwise"
         and operation.elementwise in _REAL
@@ -117,3 +119,19 @@ def result_dtype(
     ):
         return np.dtype("float64")
     return promoted
+
+
+_REDUCE_NAMES = {number: name for name, number in _wire.REDUCE_OPS.items()}
+
+
+def _reduced_dtype(op: int, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    name = _REDUCE_NAMES[op]
+    if name in ("any", "all"):
+        return np.dtype(bool)
+    if name in ("argmin", "argmax", "count_nonzero"):
+        return np.dtype("int64")
+    if name in ("min", "max") or dtype.kind not in "biu":
+        return dtype
+    if name in ("sum", "prod"):
+        return np.dtype("uint64" if dtype.kind == "u" else "int64")
+    return np.dtype("float64")

@@ -16,6 +16,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
 from gpucall._request import (
     MAX_UNARY_BYTES,
@@ -57,6 +58,7 @@ class Client(
     Elementwise[ArrayOrRemote, Array],
     MatMul[ArrayOrRemote, Array],
     Filters[ArrayOrRemote, Array],
+    Reductions[ArrayOrRemote, Array],
     Holder,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.

@@ -12,6 +12,7 @@ from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
+from gpucall._reductions import Reductions
 from gpucall._remote import RemoteArray
 from gpucall._tensors import Array, as_array, is_weak
 
@@ -89,7 +90,8 @@ class Value:
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Value:
         name = function.__name__
-        if function not in (np.where, np.clip):
+        reduces = name in _wire.REDUCE_OPS and function is getattr(np, name, None)
+        if function not in (np.where, np.clip) and not reduces:
             raise TypeError(f"np.{name} is not offered")
         result: Value = getattr(self.program, name)(*args, **kwargs)
         return result
@@ -99,6 +101,7 @@ class Program(
     Elementwise[Any, Value],
     MatMul[Any, Value],
     Filters[Any, Value],
+    Reductions[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 

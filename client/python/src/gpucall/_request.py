@@ -48,6 +48,7 @@ class Request:
     """
 
     path: str
+    fields: tuple[int, ...]
     head: Any
     tensors: Sequence[tuple[int, Array]]
     program: Any
@@ -135,12 +136,16 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     options = _wire.CallOptions(want_receipt=True) if want_receipt else None
     operation = call.operation
     path: str
+    fields: tuple[int, ...]
     if operation.WhichOneof("kind") == "elementwise":
         path, fields = _wire.ELEMENTWISE, (2,) * len(arrays)
         head = _wire.ElementwiseRequest(op=operation.elementwise, options=options)
     elif operation.WhichOneof("kind") == "matmul":
         path, fields = _wire.MATMUL, (1, 2)
         head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
+    elif operation.WhichOneof("kind") == "reduce":
+        path, fields = _wire.REDUCE, (1,)
+        head = _wire.ReduceRequest(reduce=operation.reduce, options=options)
     else:
         path, fields = _wire.FILTER, (1, 3)
         head = _wire.FilterRequest(filter=operation.filter, options=options)

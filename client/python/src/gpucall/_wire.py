@@ -39,6 +39,7 @@ def _enum(name: str, prefix: str) -> dict[str, int]:
 
 DTYPES = _enum("DType", "DTYPE_")
 ELEMENTWISE_OPS = _enum("ElementwiseOp", "ELEMENTWISE_OP_")
+REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 
 Tensor = _message("Tensor")
@@ -46,11 +47,13 @@ Operation = _message("Operation")
 Program = _message("Program")
 MatMul = _message("MatMul")
 Filter = _message("Filter")
+Reduce = _message("Reduce")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
 MatMulRequest = _message("MatMulRequest")
 FilterRequest = _message("FilterRequest")
+ReduceRequest = _message("ReduceRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -85,6 +88,7 @@ Catalogue = _message("Catalogue")
 ELEMENTWISE = "/gpucall.v1.Compute/Elementwise"
 MATMUL = "/gpucall.v1.Compute/MatMul"
 FILTER = "/gpucall.v1.Compute/Filter"
+REDUCE = "/gpucall.v1.Compute/Reduce"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -101,7 +105,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

@@ -20,6 +20,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
 from gpucall._request import (
     Request,
     StreamReply,
@@ -64,6 +65,7 @@ class Client(
     Elementwise[npt.ArrayLike, Result],
     MatMul[npt.ArrayLike, Result],
     Filters[npt.ArrayLike, Result],
+    Reductions[npt.ArrayLike, Result],
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
 
