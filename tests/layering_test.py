@@ -76,7 +76,7 @@ PARTS = [
         "cuda",
     ),
     (r"[a-z0-9_/]+$", "std"),  # <vector>
-    (r"(sys/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
+    (r"((sys|linux)/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
 ]
 
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "client/cpp/arena.h"
 #include "gpucall/client.h"
 #include "gpucall/v1/server.grpc.pb.h"
 
@@ -19,8 +20,14 @@ namespace gpucall {
 inline namespace client {
 
 struct Connection {
-  Connection(std::shared_ptr<grpc::Channel> channel, int64_t stream_bytes)
-      : channel(channel), calls(channel), server(channel), stream_bytes(stream_bytes) {}
+  // `arena` is null where no memory is shared with the server.
+  Connection(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Arena> arena,
+             int64_t stream_bytes)
+      : channel(channel),
+        calls(channel),
+        server(channel),
+        arena(std::move(arena)),
+        stream_bytes(stream_bytes) {}
 
   // Works on a thread of gRPC too, though the last channel of a process joins those.
   static void Delete(Connection* connection);
@@ -28,6 +35,7 @@ struct Connection {
   const std::shared_ptr<grpc::Channel> channel;
   grpc::GenericStub calls;
   v1::Server::Stub server;
+  const std::shared_ptr<Arena> arena;
   const int64_t stream_bytes;  // calls with more bytes of inputs go through RunStream
 };
 

@@ -8,6 +8,7 @@
 #include "server/device/cuda_layout.h"
 #include "server/device/cuda_mapped_batch.h"
 #include "server/device/cuda_status.h"
+#include "server/device/cuda_targets.h"
 
 namespace gpucall {
 namespace {
@@ -31,20 +32,6 @@ bool FitsInPlace(const BatchLayout& layout) {
   return layout.total_bytes() <= kMaxBytes && std::ranges::all_of(steps, [](const Step& step) {
            return std::holds_alternative<ElementwiseStep>(step);
          });
-}
-
-int64_t SizeOf(const Execution& execution, size_t output) {
-  return execution.plan->values[execution.plan->outputs[output]].size_bytes();
-}
-
-// Whether an output is copied from the download region to its target by the GPU.
-bool IsDirect(const Execution& execution, size_t output, size_t group, const BatchLayout& layout) {
-  const uint32_t value = execution.plan->outputs[output];
-  const HostTarget* target = execution.target(output);
-  return target != nullptr && target->is_pinned &&
-         SizeOf(execution, output) > Staging::kMaxPackedBytes &&
-         value >= execution.plan->input_count && layout.BufferOf(value, group) == nullptr &&
-         std::ranges::count(execution.plan->outputs, value) == 1;
 }
 
 }  // namespace
@@ -120,8 +107,8 @@ absl::StatusOr<Downloaded> CudaLane::RunCopied(absl::Span<Execution> batch, Batc
   for (const auto& step : steps) GPUCALL_RETURN_IF_ERROR(step->Launch(stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kComputed));
   GPUCALL_RETURN_IF_ERROR(staging_.StartDownload(memory.data() + layout.download_offset(),
-                                                 layout.download_bytes(), Targets(batch, layout),
-                                                 stream_.get()));
+                                                 layout.download_bytes(),
+                                                 DirectTargets(batch, layout), stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedOut));
   return staging_.FinishDownload(marks_[kCopiedOut].get());
 }
@@ -255,30 +242,11 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
           if (target == nullptr) continue;
           bytes.CopyTo(target->data);
         }
-        bytes = HostBytes(target->data, SizeOf(execution, o), target->owner);
+        bytes = HostBytes(target->data, OutputBytes(execution, o), target->owner);
       }
     }
   }
   return absl::OkStatus();
-}
-
-std::vector<Staging::Target> CudaLane::Targets(absl::Span<const Execution> batch,
-                                               const BatchLayout& layout) {
-  std::vector<Staging::Target> targets;
-  for (size_t g = 0; g < layout.groups().size(); ++g) {
-    const BatchLayout::Group& group = layout.groups()[g];
-    for (size_t i = 0; i < group.members.size(); ++i) {
-      const Execution& execution = batch[group.members[i]];
-      for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
-        if (!IsDirect(execution, o, g, layout)) continue;
-        const BatchLayout::Slots slots = layout.SlotsOf(group.plan->outputs[o], g);
-        const int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
-        targets.push_back({offset - layout.download_offset(), SizeOf(execution, o),
-                           execution.target(o)->data});
-      }
-    }
-  }
-  return targets;
 }
 
 absl::StatusOr<HostBytes> CudaLane::Output(const Execution& execution, uint32_t value, size_t group,

@@ -65,9 +65,6 @@ class CudaLane : public Lane {
   // Sets outputs and statuses; `downloaded` is the layout's download region.
   absl::Status Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
                        const Downloaded& downloaded);
-  // What of the layout's download region is copied to targets.
-  static std::vector<Staging::Target> Targets(absl::Span<const Execution> batch,
-                                              const BatchLayout& layout);
   // Of a value that is not kept, of the member number `member` of `group`.
   absl::StatusOr<HostBytes> Output(const Execution& execution, uint32_t value, size_t group,
                                    size_t member, const BatchLayout& layout,

@@ -23,8 +23,8 @@ struct LaneCase {
 // Inputs and outputs as a client shares them.
 struct SharedMemory {
   explicit SharedMemory(Device& device) {
-    data = static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    data = static_cast<std::byte*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     std::memset(data, 1, kBytes);
     auto locked = device.LockHostMemory(data, kBytes);
     Check(locked.ok(), locked.status().ToString().c_str());
@@ -40,8 +40,7 @@ struct SharedMemory {
 };
 
 // `shared`: null for inputs and outputs of messages.
-void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size,
-                 SharedMemory* shared = nullptr) {
+void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size, SharedMemory* shared = nullptr) {
   absl::StatusOr<Plan> plan = MakePlan(c.program, c.types, int64_t{1} << 34);
   Check(plan.ok(), plan.status().ToString().c_str());
   std::vector<std::vector<std::byte>> memory;
@@ -80,9 +79,9 @@ void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size,
   std::printf(
       "lane: %-28s %-7s batch of %4zu  p50 %9.1f us  p99 %9.1f us  (copy in %.1f, compute %.1f, "
       "copy out %.1f us)\n",
-      c.name, shared == nullptr ? "message" : "shared", batch_size, us[us.size() / 2], us[us.size() * 99 / 100],
-      absl::ToDoubleMicroseconds(timing.copy_in), absl::ToDoubleMicroseconds(timing.compute),
-      absl::ToDoubleMicroseconds(timing.copy_out));
+      c.name, shared == nullptr ? "message" : "shared", batch_size, us[us.size() / 2],
+      us[us.size() * 99 / 100], absl::ToDoubleMicroseconds(timing.copy_in),
+      absl::ToDoubleMicroseconds(timing.compute), absl::ToDoubleMicroseconds(timing.copy_out));
 }
 
 Program ProgramOf(const decltype(Operation::attributes)& attributes) {

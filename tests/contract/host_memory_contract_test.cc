@@ -17,8 +17,8 @@ class HostMemoryContract : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (IsSkipped()) return;
-    memory_ = static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    memory_ = static_cast<std::byte*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     auto lock = device().LockHostMemory(memory_, kBytes);
     ASSERT_TRUE(lock.ok()) << lock.status();
     lock_ = *std::move(lock);

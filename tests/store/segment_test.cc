@@ -76,7 +76,7 @@ TEST_F(SegmentTest, BoundsAreChecked) {
   EXPECT_TRUE(segment->At(0, 2 * kPage).ok());
   EXPECT_TRUE(segment->At(2 * kPage, 0).ok());
   const std::pair<uint64_t, uint64_t> outside[] = {
-      {0, 2 * kPage + 1}, {2 * kPage, 1}, {2 * kPage + 1, 0}, {kMost, 1},
+      {0, 2 * kPage + 1}, {2 * kPage, 1}, {2 * kPage + 1, 0},        {kMost, 1},
       {kMost, kMost},     {1, kMost},     {kPage, kMost - kPage + 1}};
   for (const auto& [offset, size_bytes] : outside) {
     const absl::Status status = segment->At(offset, size_bytes).status();
@@ -124,7 +124,8 @@ TEST_F(SegmentTest, TableFindsByIdOnly) {
   EXPECT_EQ(first.size(), SegmentTable::kIdBytes);
   EXPECT_NE(first, second);
   EXPECT_EQ((*table.Find(second))->size_bytes(), 2 * kPage);
-  for (const std::string& id : {std::string(), first.substr(1), first + second, std::string(16, 0)}) {
+  for (const std::string& id :
+       {std::string(), first.substr(1), first + second, std::string(16, 0)}) {
     EXPECT_EQ(table.Find(id).status().code(), absl::StatusCode::kNotFound);
   }
   const auto used = *table.Find(first);

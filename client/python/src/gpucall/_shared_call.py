@@ -132,7 +132,8 @@ def _result_bytes(request: Request) -> int:
     operations, count = program.operations, max(len(program.outputs), 1)
     largest = max((array.nbytes for array in arrays), default=0)
     if len(operations) == 1 and count == 1:
-        largest = _one_result_bytes(operations[0], arrays) or largest
+        one = _one_result_bytes(operations[0], arrays)
+        largest = largest if one is None else one
     return count * (largest + ALIGNMENT)
 
 
@@ -150,8 +151,17 @@ def _one_result_bytes(operation: Any, arrays: Sequence[Array]) -> int | None:
             rows = a[-1] if operation.matmul.transpose_a else a[-2]
             columns = b[-2] if operation.matmul.transpose_b else b[-1]
             shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
+        elif kind == "reduce":
+            axes = operation.reduce.axes.axis
+            kept = operation.reduce.HasField("axes")
+            shape = _without(arrays[0].shape, axes) if kept else ()
         else:
             return None
     except (ValueError, IndexError, TypeError):
         return None  # the server says what is wrong
     return math.prod(shape) * dtype.itemsize
+
+
+def _without(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    dropped = {axis % max(len(shape), 1) for axis in axes}
+    return tuple(size for axis, size in enumerate(shape) if axis not in dropped)
