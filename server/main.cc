@@ -85,6 +85,7 @@ TensorStore::Limits ResidentLimits(const v1::ServerConfig& config, const DeviceI
   limits.tenant.size_bytes = config.max_resident_bytes() != 0
                                  ? static_cast<int64_t>(config.max_resident_bytes())
                                  : device.memory_bytes / 2;
+  limits.total_bytes = device.memory_bytes / 4 * 3;  // the rest is for calls
   limits.time_to_live = std::chrono::seconds(config.resident_ttl_seconds());
   limits.session_grace = std::chrono::seconds(config.session_grace_seconds());
   return limits;

@@ -45,6 +45,7 @@ void StartSent(std::shared_ptr<Connection> connection,
                callback(std::move(reply));
              });
 }
+
 }  // namespace
 
 Client::Reply CallOwned(const std::shared_ptr<Connection>& connection,

@@ -8,6 +8,7 @@
 #include "client/cpp/channel.h"
 #include "client/cpp/connection.h"
 #include "client/cpp/encoded_request.h"
+#include "client/cpp/residents.h"
 #include "client/cpp/shared_call.h"
 #include "client/cpp/wire.h"
 
@@ -66,6 +67,18 @@ std::future<Client::Reply> Client::Future(const Request& request,
       [promise = std::move(promise)](Reply reply) mutable { promise.set_value(std::move(reply)); },
       options);
   return future;
+}
+
+absl::StatusOr<TensorHandle> Client::Put(const TensorRef& tensor,
+                                         const CallOptions& options) const {
+  return PutTensor(connection_, tensor, options, absl::Now() + options.deadline);
+}
+absl::StatusOr<Tensor> Client::Get(const TensorHandle& handle, const CallOptions& options) const {
+  return GetTensor(*connection_, handle, options, absl::Now() + options.deadline);
+}
+absl::StatusOr<std::vector<TensorHandle>> Client::CallAndKeep(const Request& request,
+                                                              const CallOptions& options) const {
+  return CallKept(connection_, *request.encoded_, options, absl::Now() + options.deadline);
 }
 
 absl::StatusOr<ServerInfo> Client::Info(const CallOptions& options) const {

@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "client/cpp/arena.h"
+#include "client/cpp/session.h"
 #include "gpucall/client.h"
 #include "gpucall/v1/server.grpc.pb.h"
 
@@ -27,7 +28,8 @@ struct Connection {
         calls(channel),
         server(channel),
         arena(std::move(arena)),
-        stream_bytes(stream_bytes) {}
+        stream_bytes(stream_bytes),
+        session(channel) {}
 
   // Works on a thread of gRPC too, though the last channel of a process joins those.
   static void Delete(Connection* connection);
@@ -37,6 +39,7 @@ struct Connection {
   v1::Server::Stub server;
   const std::shared_ptr<Arena> arena;
   const int64_t stream_bytes;  // calls with more bytes of inputs go through RunStream
+  Session session;
 };
 
 // Marks a thread of gRPC while it lives.

@@ -23,7 +23,9 @@ v1::Program OneOperation(v1::Operation operation, size_t input_count) {
 
 int64_t EncodedRequest::InputBytes() const {
   int64_t size_bytes = 0;
-  for (const TensorRef& input : inputs) size_bytes += static_cast<int64_t>(input.bytes().size());
+  for (const TensorRef& input : inputs) {
+    if (!input.is_resident()) size_bytes += static_cast<int64_t>(input.bytes().size());
+  }
   return size_bytes;
 }
 
@@ -83,6 +85,7 @@ EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inp
 EncodedRequest WithCopies(EncodedRequest request) {
   auto copies = std::make_shared<std::vector<Memory>>();
   for (TensorRef& input : request.inputs) {
+    if (input.is_resident()) continue;
     const Memory& copy = copies->emplace_back(Memory::CopyOf(input.bytes()));
     input = TensorRef(input.dtype(), input.shape(), copy.bytes());
   }

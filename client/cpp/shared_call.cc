@@ -69,7 +69,11 @@ std::unique_ptr<const EncodedRequest> ShareTensors(const std::shared_ptr<Arena>&
   const bool has_large = std::ranges::any_of(request.inputs, [](const TensorRef& input) {
     return input.bytes().size() >= kMinSharedBytes;
   });
-  if (arena == nullptr || (!has_large && results < kMinSharedBytes)) return nullptr;
+  const bool has_resident =
+      std::ranges::any_of(request.inputs, [](const TensorRef& i) { return i.is_resident(); });
+  if (arena == nullptr || has_resident || (!has_large && results < kMinSharedBytes)) {
+    return nullptr;
+  }
   SharedTensors shared;
   for (const TensorRef& input : request.inputs) {
     if (!ShareInput(*arena, input, shared)) return nullptr;

@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxInlineBytes = 64 << 10;
 
-bool IsInline(const TensorRef& input) { return input.bytes().size() <= kMaxInlineBytes; }
+bool IsInline(const TensorRef& input) {
+  return input.is_resident() || input.bytes().size() <= kMaxInlineBytes;
+}
 
 }  // namespace
 
@@ -41,7 +43,9 @@ grpc::ByteBuffer StreamMessages::Start() {
   for (const TensorRef& from : request_->inputs) {
     v1::Tensor& input = *start.add_inputs();
     SetHeader(from, input);
-    if (IsInline(from)) {
+    if (from.is_resident()) {
+      input.set_handle(std::string(from.bytes()));
+    } else if (IsInline(from)) {
       input.set_data(std::string(from.bytes()));
       sent_.push_back(from.bytes().size());
       bytes_given_ += static_cast<int64_t>(from.bytes().size());

@@ -56,6 +56,13 @@ struct PendingCall {
 
 Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
                         const CallOptions& options, absl::Time deadline) {
+  const absl::StatusOr<grpc::ByteBuffer> reply = SendUnary(connection, request, options, deadline);
+  if (!reply.ok()) return reply.status();
+  return DecodeReply(*reply, options.receipt, request.shared.get());
+}
+
+absl::StatusOr<grpc::ByteBuffer> SendUnary(Connection& connection, const EncodedRequest& request,
+                                           const CallOptions& options, absl::Time deadline) {
   const long holders = request.owner.use_count();
   absl::StatusOr<grpc::ByteBuffer> message = EncodeUnary(request, WantReceiptOf(options));
   if (!message.ok()) return message.status();
@@ -78,7 +85,7 @@ Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
   queue.Shutdown();
   queue.Next(&tag, &ok);
   if (!status.ok()) return ToAbsl(status);
-  return DecodeReply(reply, options.receipt, request.shared.get());
+  return reply;
 }
 
 void StartUnary(std::shared_ptr<Connection> connection, const EncodedRequest& request,

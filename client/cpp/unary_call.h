@@ -16,6 +16,10 @@ inline namespace client {
 Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
                         const CallOptions& options, absl::Time deadline);
 
+// The same with the reply as it came.
+absl::StatusOr<grpc::ByteBuffer> SendUnary(Connection& connection, const EncodedRequest& request,
+                                           const CallOptions& options, absl::Time deadline);
+
 // Returns at once; `callback` runs exactly once, here if the request cannot be sent, else on a
 // thread of gRPC.
 void StartUnary(std::shared_ptr<Connection> connection, const EncodedRequest& request,

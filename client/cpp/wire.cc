@@ -80,11 +80,11 @@ absl::StatusOr<grpc::ByteBuffer> EncodeUnary(const EncodedRequest& request, Want
     }
     const std::string head = TensorHead(request.inputs[i]);
     const absl::string_view elements = request.inputs[i].bytes();
-    writer.AddFieldHeader(
-        request.fields[i],
-        head.size() + FieldSizeBytes(v1::Tensor::kDataFieldNumber, elements.size()));
+    const int source = request.inputs[i].is_resident() ? v1::Tensor::kHandleFieldNumber
+                                                       : v1::Tensor::kDataFieldNumber;
+    writer.AddFieldHeader(request.fields[i], head.size() + FieldSizeBytes(source, elements.size()));
     writer.Add(head);
-    writer.AddFieldHeader(v1::Tensor::kDataFieldNumber, elements.size());
+    writer.AddFieldHeader(source, elements.size());
     writer.AddOwned(elements);
   }
   if (writer.size_bytes() > std::numeric_limits<int32_t>::max()) {

@@ -68,9 +68,10 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
       if (is_shared) continue;
       GPUCALL_RETURN_IF_ERROR(CheckInline("input ", i, input.host.size_bytes()));
     }
-    GPUCALL_ASSIGN_OR_RETURN(
-        Plan plan, MakePlan(call.program, call.types,
-                            has_others ? limits.max_streamed_bytes : limits.max_tensor_bytes));
+    absl::StatusOr<Plan> made = MakePlan(
+        call.program, call.types, has_others ? limits.max_streamed_bytes : limits.max_tensor_bytes);
+    if (!made.ok()) return has_others ? made.status() : NameRunStream(made.status());
+    Plan plan = *std::move(made);
     if (call.output_area) {
       GPUCALL_ASSIGN_OR_RETURN(
           placed_, PlaceOutputs(service_.segments(), *call.output_area, plan, call.keep_outputs));
@@ -83,17 +84,22 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
       reply_bytes += size_bytes;
     }
     if (reply_bytes <= limits.max_message_bytes) return plan;
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "outputs: are ", reply_bytes, " bytes together, allowed are ", limits.max_message_bytes));
+    return NameRunStream(absl::ResourceExhaustedError(absl::StrCat(
+        "outputs: are ", reply_bytes, " bytes together, allowed are ", limits.max_message_bytes)));
   }
 
   // Clients know by the words that a stream would do (client/python's _request.py).
+  static absl::Status NameRunStream(const absl::Status& status) {
+    if (!absl::IsResourceExhausted(status)) return status;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(status.message(), "; RunStream takes larger ones"));
+  }
+
   absl::Status CheckInline(absl::string_view what, size_t index, int64_t size_bytes) const {
     const int64_t allowed = service_.limits().max_tensor_bytes;
     if (size_bytes <= allowed) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat(what, index, ": is ", size_bytes,
-                                                     " bytes, allowed are ", allowed,
-                                                     "; RunStream takes larger ones"));
+    return NameRunStream(absl::ResourceExhaustedError(
+        absl::StrCat(what, index, ": is ", size_bytes, " bytes, allowed are ", allowed)));
   }
 
   void Reply(const Plan& plan, const TaskResult& result) {

@@ -26,7 +26,7 @@ grpc::ServerUnaryReactor* ComputeService::Filter(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* context,
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* reply) {
-  return StartCall(*this, *context, *request, reply, DecodeReduceRequest);
+  return StartComputeCall(*this, *context, *request, reply, DecodeReduceRequest);
 }
 
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,

@@ -17,6 +17,11 @@ absl::StatusOr<Charge> Quota::Take(absl::string_view tenant, const Usage& wanted
         absl::StrCat("quota: ", held.size_bytes, " bytes are kept for this caller, ",
                      wanted.size_bytes, " more are asked for, allowed are ", limits_.size_bytes));
   }
+  if (wanted.size_bytes > total_bytes_ - total_.size_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("device memory: ", total_.size_bytes, " bytes are kept for all callers, ",
+                     wanted.size_bytes, " more are asked for, allowed are ", total_bytes_));
+  }
   if (wanted.tensors > limits_.tensors - held.tensors) {
     return absl::ResourceExhaustedError(absl::StrCat("quota: ", held.tensors,
                                                      " tensors are kept for this caller, allowed "

@@ -46,12 +46,12 @@ class Quota : public std::enable_shared_from_this<Quota> {
     int64_t size_bytes = 0, tensors = 0;
   };
 
-  // Of each tenant.
-  static std::shared_ptr<Quota> Make(const Usage& limits) {
-    return std::shared_ptr<Quota>(new Quota(limits));
+  // `limits` of each tenant; `total_bytes` of all together.
+  static std::shared_ptr<Quota> Make(const Usage& limits, int64_t total_bytes) {
+    return std::shared_ptr<Quota>(new Quota(limits, total_bytes));
   }
 
-  // RESOURCE_EXHAUSTED, with the numbers: more than the tenant may have.
+  // RESOURCE_EXHAUSTED, with the numbers: more than the tenant may have, or all together.
   absl::StatusOr<Charge> Take(absl::string_view tenant, const Usage& wanted);
 
   // Of one tenant, and of all.
@@ -61,10 +61,11 @@ class Quota : public std::enable_shared_from_this<Quota> {
 
  private:
   friend class Charge;
-  explicit Quota(const Usage& limits) : limits_(limits) {}
+  Quota(const Usage& limits, int64_t total_bytes) : limits_(limits), total_bytes_(total_bytes) {}
   void GiveBack(const Charge& charge);
 
   const Usage limits_;
+  const int64_t total_bytes_;
   mutable Mutex mutex_;
   absl::flat_hash_map<std::string, Usage> used_ ABSL_GUARDED_BY(mutex_);
   Usage total_ ABSL_GUARDED_BY(mutex_);

@@ -46,6 +46,7 @@ class TensorStore {
 
   struct Limits {
     Quota::Usage tenant = {int64_t{1} << 40, 100'000};
+    int64_t total_bytes = int64_t{1} << 40;  // of all tenants
     std::chrono::seconds time_to_live{600};  // of tensors without a session, unused
     std::chrono::seconds session_grace{30};  // of sessions that have lost their stream
   };
@@ -62,7 +63,7 @@ class TensorStore {
   };
 
   explicit TensorStore(const Limits& limits)
-      : limits_(limits), quota_(Quota::Make(limits.tenant)) {}
+      : limits_(limits), quota_(Quota::Make(limits.tenant, limits.total_bytes)) {}
 
   const Limits& limits() const { return limits_; }
 

@@ -126,6 +126,15 @@ TEST_F(BufferContract, ReadBytesOutliveTheirBufferAndCopier) {
   EXPECT_EQ(copy, array.bytes);
 }
 
+TEST_F(BufferContract, CopiesBetweenBuffers) {
+  for (const int64_t size : {int64_t{0}, int64_t{1}, 3 * Copier::kBlockBytes + 17}) {
+    const Array array = UniformArray(DType::kUint8, {size}, 0, 255, 15);
+    const BufferPointer from = BufferOf(array), to = *device().Allocate(size);
+    ASSERT_EQ(copier_->Copy(from, to), absl::OkStatus());
+    EXPECT_EQ(Read(to), array.bytes) << size;
+  }
+}
+
 TEST_F(BufferContract, InputsInPieces) {
   const Array a = UniformArray(DType::kFloat32, {70'001}, -5, 5, 7);
   HostBytes pieces;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
@@ -10,6 +11,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import grpc
 import numpy as np
@@ -17,6 +20,7 @@ import pytest
 
 import gpucall
 from gpucall import _wire
+from gpucall._request import StreamReply
 from gpucall._tensors import encode_chunk
 from raw import tensor
 from server_process import ServerProcess
@@ -43,11 +47,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 def unary(
-    server: ServerProcess, path: str, message: object = None, **fields: object
+    server: ServerProcess, path: str, message: Any = None, **fields: object
 ) -> bytes:
     request = message or getattr(_wire, path.rsplit("/", 1)[1] + "Request")(**fields)
     call = server.channel.unary_unary(path, None, None)
-    reply: bytes = call(request.SerializeToString(), timeout=30)  # type: ignore[attr-defined]
+    reply: bytes = call(request.SerializeToString(), timeout=30)
     return reply
 
 
@@ -206,23 +210,27 @@ def test_freed_while_used(one_lane: ServerProcess) -> None:
         eventually(lambda: client.statistics().resident_bytes == 0)
 
 
-def test_handles_that_are_none(server: ServerProcess) -> None:
-    guessed = os.urandom(16)
-    for handle, code in [(guessed, Code.NOT_FOUND), (b"short", Code.INVALID_ARGUMENT)]:
-        request = _wire.ElementwiseRequest(
-            op=_wire.ELEMENTWISE_OPS["abs"], inputs=[_wire.Tensor(handle=handle)]
-        )
-        for call in (
-            lambda: unary(server, _wire.ELEMENTWISE, request),
-            lambda: unary(server, _wire.GET, handle=handle),
-            lambda: unary(server, _wire.FREE, handles=[handle]),
-            lambda: unary(
-                server, "/gpucall.v1.Tensors/Stat", _wire.StatRequest(handle=handle)
-            ),
-        ):
-            got, message = refused(call)
-            assert got is code, message
-            assert "handle" in message
+@pytest.mark.parametrize(
+    ("handle", "code"),
+    [(os.urandom(16), Code.NOT_FOUND), (b"short", Code.INVALID_ARGUMENT)],
+    ids=["guessed", "short"],
+)
+def test_handles_that_are_none(
+    server: ServerProcess, handle: bytes, code: Code
+) -> None:
+    request = _wire.ElementwiseRequest(
+        op=_wire.ELEMENTWISE_OPS["abs"], inputs=[_wire.Tensor(handle=handle)]
+    )
+    stat = _wire.StatRequest(handle=handle)
+    for call in (
+        lambda: unary(server, _wire.ELEMENTWISE, request),
+        lambda: unary(server, _wire.GET, handle=handle),
+        lambda: unary(server, _wire.FREE, handles=[handle]),
+        lambda: unary(server, "/gpucall.v1.Tensors/Stat", stat),
+    ):
+        got, message = refused(call)
+        assert got is code, message
+        assert "handle" in message
     server.check_alive()
 
 
@@ -239,9 +247,7 @@ def test_types_that_are_not_the_tensors(
         if code is None:
             unary(server, _wire.PUT, request)
         else:
-            got, message = refused(
-                lambda request=request: unary(server, _wire.PUT, request)
-            )
+            got, message = refused(partial(unary, server, _wire.PUT, request))
             assert got is code and "float32 (1, 2)" in message
 
 
@@ -273,9 +279,10 @@ def test_quota(small: ServerProcess) -> None:
 
 def test_device_memory_exhausted(start_server: StartServer) -> None:
     server = start_server(f"--max_resident_bytes={1 << 49}")
-    call = lambda: unary(  # noqa: E731
-        server, _wire.CREATE, dtype=_wire.DTYPES["uint8"], shape=[1 << 48]
-    )
+
+    def call() -> bytes:
+        return unary(server, _wire.CREATE, dtype=_wire.DTYPES["uint8"], shape=[1 << 48])
+
     code, message = refused(call)
     assert code is Code.RESOURCE_EXHAUSTED and str(1 << 48) in message
     server.check_alive()
@@ -325,7 +332,7 @@ def test_tensors_of_a_lost_client_go_after_the_grace(small: ServerProcess) -> No
 
 
 def test_sessions_are_resumed(small: ServerProcess) -> None:
-    open_session = small.channel.unary_stream(_wire.OPEN_SESSION, None, None)
+    open_session: Any = small.channel.unary_stream(_wire.OPEN_SESSION, None, None)
     stream = open_session(_wire.OpenSessionRequest().SerializeToString())
     session = _wire.Session.FromString(next(stream)).id
     options = _wire.CallOptions(session=session)
@@ -350,7 +357,7 @@ def test_sessions_are_resumed(small: ServerProcess) -> None:
 
 def test_a_thousand_sessions_leave_nothing(small: ServerProcess) -> None:
     """Clients that go without a word: half free nothing, half do not even read."""
-    open_session = small.channel.unary_stream(_wire.OPEN_SESSION, None, None)
+    open_session: Any = small.channel.unary_stream(_wire.OPEN_SESSION, None, None)
 
     def one(number: int) -> None:
         stream = open_session(_wire.OpenSessionRequest().SerializeToString())
@@ -420,7 +427,7 @@ def test_parts_written_over_several_streams(
         assert any(pool.map(part, range(0, len(data), size)))
     remote = gpucall.RemoteArray(c, handle, (len(data),), np.uint8)
     assert remote.get().tobytes() == data
-    read = server.channel.unary_stream(_wire.READ, None, None)
+    read: Any = server.channel.unary_stream(_wire.READ, None, None)
     request = _wire.ReadRequest(handle=handle, offset=1_234_567, size_bytes=3_000_001)
     got = b""
     for message in read(request.SerializeToString()):
@@ -457,7 +464,7 @@ def test_wrong_writes(c: gpucall.Client, server: ServerProcess) -> None:
         ([start(handle, size_bytes=5), chunk(0, ten)], "5 are left of 5"),
         ([start(handle), chunk(0, b"")], "data has 0 bytes"),
     ]:
-        code, message = refused(lambda messages=messages: write(server, *messages))
+        code, message = refused(partial(write, server, *messages))
         assert code is Code.INVALID_ARGUMENT and part in message, (messages, message)
     assert refused(lambda: write(server, start(os.urandom(16))))[0] is Code.NOT_FOUND
     wrong = _wire.WriteRequest(chunk=_wire.Chunk(data=ten, crc32=1)).SerializeToString()
@@ -474,7 +481,7 @@ def test_wrong_writes(c: gpucall.Client, server: ServerProcess) -> None:
 
 def test_wrong_reads(c: gpucall.Client, server: ServerProcess) -> None:
     remote = c.put(np.arange(100, dtype=np.uint8))
-    read = server.channel.unary_stream(_wire.READ, None, None)
+    read: Any = server.channel.unary_stream(_wire.READ, None, None)
 
     def reading(**fields: int) -> bytes:
         request = _wire.ReadRequest(handle=remote.handle, **fields).SerializeToString()
@@ -486,7 +493,7 @@ def test_wrong_reads(c: gpucall.Client, server: ServerProcess) -> None:
         {"offset": 1 << 63},
         {"offset": 1, "size_bytes": (1 << 64) - 1},
     ]:
-        code, message = refused(lambda fields=fields: reading(**fields))
+        code, message = refused(partial(reading, **fields))
         assert code is Code.INVALID_ARGUMENT and "the tensor has 100" in message
     assert reading(offset=100) == b""
     assert reading(offset=99) == b"c"
@@ -497,7 +504,7 @@ def test_wrong_reads(c: gpucall.Client, server: ServerProcess) -> None:
 def test_streams_closed_half_way(start_server: StartServer) -> None:
     server = start_server()
     handle = create(server, 64 << 20)
-    stream = server.channel.stream_unary(_wire.WRITE, None, None)
+    stream: Any = server.channel.stream_unary(_wire.WRITE, None, None)
     for _ in range(20):
         endless = (
             start(handle) if i == 0 else chunk((i - 1) << 20, bytes(1 << 20))
@@ -515,7 +522,7 @@ def test_streams_closed_half_way(start_server: StartServer) -> None:
         # The part is free again as soon as the server has seen the end.
         eventually(lambda: can_write(server, handle))
         remote = gpucall.RemoteArray(client, handle, (64 << 20,), np.uint8)
-        read = server.channel.unary_stream(_wire.READ, None, None)
+        read: Any = server.channel.unary_stream(_wire.READ, None, None)
         for _ in range(20):
             call = read(_wire.ReadRequest(handle=handle).SerializeToString())
             next(call)
@@ -533,6 +540,58 @@ def can_write(server: ServerProcess, handle: bytes) -> bool:
     except grpc.RpcError as error:
         assert "overlap" in (error.details() or "")
         return False
+
+
+def test_streams_take_handles_and_keep_results(
+    c: gpucall.Client, server: ServerProcess
+) -> None:
+    """RunStream on a resident tensor and a streamed one, in one block and in several."""
+    rng = np.random.default_rng(7)
+    stream: Any = server.channel.stream_stream(_wire.RUN_STREAM, None, None)
+    for count in (1000, 3_000_000):
+        x, y = rng.standard_normal((2, count), np.float32)
+        remote = c.put(x)
+        operation = _wire.Operation(
+            elementwise=_wire.ELEMENTWISE_OPS["add"], inputs=[0, 1]
+        )
+        inputs = [
+            _wire.Tensor(handle=remote.handle),
+            _wire.Tensor(
+                dtype=_wire.DTYPES["float32"], shape=[count], streamed=_wire.Streamed()
+            ),
+        ]
+        for keep in ([], [0]):
+            start = _wire.RunStreamStart(
+                program=_wire.Program(operations=[operation]),
+                inputs=inputs,
+                options=_wire.CallOptions(keep_outputs=keep),
+            )
+            first = _wire.RunStreamRequest(start=start).SerializeToString()
+            data = y.tobytes()
+            chunks = [
+                encode_chunk(1, at, memoryview(data)[at : at + (1 << 20)])
+                for at in range(0, len(data), 1 << 20)
+            ]
+            reply = StreamReply()
+            handle = b""
+            for message in stream(iter([first, *chunks]), timeout=60):
+                result = _wire.RunStreamReply.FromString(message).result
+                if keep and result.outputs:
+                    handle = result.outputs[0].handle
+                reply.add(message)
+            if keep:
+                kept = gpucall.RemoteArray(c, handle, (count,), np.float32)
+                np.testing.assert_array_equal(kept.get(), x + y)
+            else:
+                np.testing.assert_array_equal(reply.arrays[0], x + y)
+
+
+def test_a_lost_connection_is_taken_up_again(small: ServerProcess) -> None:
+    with gpucall.connect(small.address) as client:
+        remote = client.put(np.float32([1, 2]))
+        client._session._call.cancel()  # as if the network had lost it
+        time.sleep(2.5)  # more than the grace time
+        np.testing.assert_array_equal(remote.get(), [1, 2])
 
 
 # --- views ----------------------------------------------------------------------------
@@ -576,3 +635,68 @@ def test_views_share_memory_and_outlive_their_array(c: gpucall.Client) -> None:
     np.testing.assert_array_equal(rows.get(), x[10:20])
     rows.free()
     assert c.statistics().resident_bytes == before - x.nbytes
+
+
+# --- asyncio --------------------------------------------------------------------------
+
+
+def test_asyncio(server: ServerProcess) -> None:
+    x = np.float32([[1, 4], [9, 16]])
+    large = np.random.default_rng(6).standard_normal(13_000_000, np.float32)
+
+    async def main() -> None:
+        async with gpucall.aio.connect(server.address, timeout=60) as client:
+            remote = await client.put(x)
+            np.testing.assert_array_equal(await client.sqrt(remote), np.sqrt(x))
+            kept = await client.keep.sqrt(remote)
+            assert isinstance(kept, gpucall.aio.RemoteArray)
+            np.testing.assert_array_equal(await kept.get(), np.sqrt(x))
+            row = await kept.part(1)
+            np.testing.assert_array_equal(await row.get(), np.sqrt(x)[1])
+            flat = await kept.reshape(-1)
+            np.testing.assert_array_equal(await flat.get(), np.sqrt(x).ravel())
+            p = gpucall.Program()
+            v = p.input()
+            p.output(v + 1, v * 2)
+            both = await client.run(p, remote, keep=True)
+            np.testing.assert_array_equal(await both[1].get(), x * 2)
+            async with await client.put(large) as big:
+                np.testing.assert_array_equal(await big.get(), large)
+                np.testing.assert_array_equal(
+                    await client.add(big, large), large + large
+                )
+                doubled = await client.keep.add(big, large)
+                np.testing.assert_array_equal(await doubled.get(), large + large)
+            assert big.is_freed
+            with pytest.raises(gpucall.Error) as raised:
+                await client.add(big, 1)
+            assert raised.value.code is Code.NOT_FOUND
+            results = await asyncio.gather(
+                *(client.keep.add(remote, i) for i in range(50))
+            )
+            for i, result in enumerate(results):
+                np.testing.assert_array_equal(await result.get(), x + np.float32(i))
+
+    asyncio.run(main())
+
+
+def test_asyncio_garbage_is_freed(start_server: StartServer) -> None:
+    server = start_server()
+
+    async def main() -> None:
+        async with gpucall.aio.connect(server.address, timeout=60) as client:
+            for _ in range(100):
+                await client.put(np.zeros(1000, np.uint8))
+            gc.collect()
+            for _ in range(500):
+                if (await client.statistics()).resident_bytes == 0:
+                    break
+                await asyncio.sleep(0.02)
+            assert (await client.statistics()).resident_tensors == 0
+            kept = await client.put(np.zeros(1000, np.uint8))
+        assert not kept.is_freed
+        async with gpucall.aio.connect(server.address) as other:
+            assert (await other.statistics()).resident_tensors == 0
+
+    asyncio.run(main())
+    assert server.stop() == 0

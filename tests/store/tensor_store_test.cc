@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "absl/strings/str_replace.h"
 #include "server/device/cpu_device.h"
 #include "server/store/held_buffer.h"
 #include "server/store/views.h"
@@ -14,15 +15,18 @@
 namespace gpucall {
 namespace {
 
-using ::testing::HasSubstr;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 constexpr int64_t kQuota = 10'000;
 
 class TensorStoreTest : public ::testing::Test {
  protected:
   static TensorStore::Limits Limits() {
-    return {.tenant = {kQuota, 50}, .time_to_live = seconds(100), .session_grace = seconds(10)};
+    return {.tenant = {kQuota, 50},
+            .total_bytes = 25'000,
+            .time_to_live = seconds(100),
+            .session_grace = seconds(10)};
   }
 
   static TensorStore::Time At(int64_t second) { return TensorStore::Time(seconds(second)); }
@@ -90,9 +94,7 @@ TEST_F(TensorStoreTest, AnotherTenantsTensorDoesNotExist) {
   const Handle handle = Put(alice_, 100);
   const Handle guessed = Handle::Random();
   const auto message = [](const absl::Status& status, const Handle& named) {
-    std::string text(status.message());
-    text.replace(text.find(named.ToString()), named.ToString().size(), "X");
-    return text;
+    return absl::StrReplaceAll(status.message(), {{named.ToString(), "X"}});
   };
   const absl::Status theirs = store_.Find("bob", handle, At(0)).status();
   const absl::Status nobodys = store_.Find("bob", guessed, At(0)).status();
@@ -139,6 +141,15 @@ TEST_F(TensorStoreTest, QuotaOfBytes) {
   EXPECT_TRUE(Make(alice_, 4000).ok());
   ExpectError(Make(alice_, std::numeric_limits<int64_t>::max()),
               absl::StatusCode::kResourceExhausted, "quota");
+}
+
+TEST_F(TensorStoreTest, QuotaOfAllTenants) {
+  Put(alice_, 10'000);
+  const Handle handle = Put(bob_, 10'000);
+  ExpectError(Make({"carol"}, 5001), absl::StatusCode::kResourceExhausted,
+              "20000 bytes are kept for all callers, 5001 more are asked for, allowed are 25000");
+  ASSERT_TRUE(store_.Free("bob", handle).ok());
+  EXPECT_TRUE(Make({"carol"}, 5001).ok());
 }
 
 TEST_F(TensorStoreTest, QuotaOfTensors) {
@@ -271,8 +282,7 @@ TEST_F(TensorStoreTest, SlowWritersKeepTheirTensor) {
   const Handle handle = Create(alice_, 100);
   const auto writing = *store_.BeginWrite("alice", handle, 0, std::nullopt);
   EXPECT_EQ(store_.Reap(At(5000)), 0u);
-  ASSERT_TRUE(
-      store_.EndWrite("alice", writing, TensorStore::Outcome::kGivenUp, At(5000)).ok());
+  ASSERT_TRUE(store_.EndWrite("alice", writing, TensorStore::Outcome::kGivenUp, At(5000)).ok());
   EXPECT_EQ(store_.Reap(At(5100)), 1u);
 }
 
@@ -310,7 +320,7 @@ TEST_F(TensorStoreTest, ViewsOutliveTheirTensor) {
   const std::weak_ptr<DeviceBuffer> first = view.buffer;
   for (int64_t size = 487; size > 8; --size) view.buffer = PartOf(view.buffer, 1, size);
   EXPECT_TRUE(first.expired());
-  EXPECT_EQ(view.buffer->data()[7], std::byte{7});
+  EXPECT_EQ(view.buffer->data()[8], std::byte{7});
   EXPECT_EQ(held_bytes(), 1000);
   view.buffer.reset();
   EXPECT_EQ(held_bytes(), 0);

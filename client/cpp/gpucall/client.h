@@ -28,6 +28,7 @@
 #include "gpucall/request.h"
 #include "gpucall/server_info.h"
 #include "gpucall/tensor.h"
+#include "gpucall/tensor_handle.h"
 
 namespace gpucall {
 inline namespace client {
@@ -136,6 +137,16 @@ class Client {
   void Start(const Request& request, Callback callback, const CallOptions& options = {}) const;
   // The same as a future.
   std::future<Reply> Future(const Request& request, const CallOptions& options = {}) const;
+
+  // Tensors that stay on the server (tensor_handle.h), in a session that lasts as long as this
+  // Client and its handles. These block. RESOURCE_EXHAUSTED: more than the server keeps for one
+  // caller, or its device has no memory.
+  absl::StatusOr<TensorHandle> Put(const TensorRef& tensor, const CallOptions& options = {}) const;
+  // NOT_FOUND: the server has it no more.
+  absl::StatusOr<Tensor> Get(const TensorHandle& handle, const CallOptions& options = {}) const;
+  // As Call, with outputs that stay on the server.
+  absl::StatusOr<std::vector<TensorHandle>> CallAndKeep(const Request& request,
+                                                        const CallOptions& options = {}) const;
 
   // A Tensor whose elements are still to be set. Where the target is a Unix socket they are in
   // memory shared with the server, so that calls on it copy nothing here; so are large results.

@@ -15,8 +15,8 @@ inline namespace client {
 struct EncodedRequest;
 
 // Immutable and cheap to copy; threads share it freely. Building one copies the inputs' elements
-// and owns the copies, sending one copies nothing. (A verb of Client, which blocks, copies nothing
-// at all.)
+// and owns the copies, sending one copies nothing. TensorHandles among them must outlive it. (A
+// verb of Client, which blocks, copies nothing at all.)
 class Request {
  public:
   static Request Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);

@@ -88,13 +88,16 @@ class Tensor {
   Memory memory_;
 };
 
-// An argument of a call: elements owned elsewhere, read while the call is made (or the Request is
-// built) and not afterwards. Not checked here: the server answers INVALID_ARGUMENT where the number
-// of bytes is not what dtype and shape say.
+class TensorHandle;
+
+// An argument of a call: a tensor that the server has, or elements owned elsewhere, read while the
+// call is made (or the Request is built) and not afterwards. Not checked here: the server answers
+// INVALID_ARGUMENT where the number of bytes is not what dtype and shape say.
 class TensorRef {
  public:
   TensorRef(const Tensor& tensor)  // NOLINT: every call takes Tensors as they are
       : TensorRef(tensor.dtype(), tensor.shape(), tensor.bytes()) {}
+  TensorRef(const TensorHandle& handle);  // NOLINT: the same; the handle must live until then
   // One dimension; for other shapes:
   template <Element T>
   explicit TensorRef(absl::Span<const T> elements)
@@ -109,12 +112,15 @@ class TensorRef {
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
+  // The elements, or the id of a TensorHandle.
   absl::string_view bytes() const { return bytes_; }
+  bool is_resident() const { return is_resident_; }
 
  private:
   DType dtype_;
   Shape shape_;
   absl::string_view bytes_;
+  bool is_resident_ = false;
 };
 
 }  // namespace client

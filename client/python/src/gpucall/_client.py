@@ -9,7 +9,7 @@ from typing import Any, final
 import grpc
 import numpy.typing as npt
 
-from gpucall import _info, _residents, _wire
+from gpucall import _info, _wire
 from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
@@ -17,18 +17,17 @@ from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
 from gpucall._reductions import Reductions
-from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
+from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
-    MAX_UNARY_BYTES,
     Request,
     StreamReply,
     request_of_call,
     request_of_run,
     result_is_too_large,
 )
-from gpucall._session import Releaser, Session
+from gpucall._resident_client import Keeper, ResidentClient
 from gpucall._shared_call import SharedCall, arena_of, empty
-from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
+from gpucall._tensors import Array, decode_reply
 
 
 def connect(target: str, *, timeout: float | None = None) -> Client:
@@ -59,7 +58,7 @@ class Client(
     MatMul[ArrayOrRemote, Array],
     Filters[ArrayOrRemote, Array],
     Reductions[ArrayOrRemote, Array],
-    Holder,
+    ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.
 
@@ -82,10 +81,7 @@ class Client(
         }
         self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
-        self._write = self._channel.stream_unary(_wire.WRITE, None, None)
-        self._read = self._channel.unary_stream(_wire.READ, None, None)
-        self._session = Session(self._channel)
-        self._releaser = Releaser(self._free_all)
+        self._open_residents(self._channel)
         self.keep = Keeper(self)
 
     def run(
@@ -155,39 +151,6 @@ class Client(
         """
         return empty(self._arena, shape, dtype)
 
-    def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
-        """Send an array that stays on the server.
-
-        Raises
-        ------
-        Error
-            RESOURCE_EXHAUSTED: more than the caller may keep there, or no memory.
-
-        Examples
-        --------
-        >>> weights = c.put(np.float32([[1, 2], [3, 4]]))
-        >>> c.matmul(np.float32([[1, 1]]), weights)
-        array([[4., 6.]], dtype=float32)
-        """
-        sent = as_array(array)
-        if isinstance(sent, RemoteArray):
-            return sent
-        session = self._session_id()
-        if sent.nbytes <= MAX_UNARY_BYTES:
-            request = _residents.put_request(sent, session)
-            return self._remote(
-                decode_reply(self._send(_wire.PUT, request, timeout))[0][0]
-            )
-        request = _residents.create_request(sent, session)
-        reply = self._send(_wire.CREATE, request, timeout)
-        remote = self._remote(_wire.ResidentTensor.FromString(reply))
-        messages = _residents.write_requests(remote.handle, sent)
-        try:
-            self._write(messages, timeout=self._time_left(timeout))
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
-        return remote
-
     def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits.
 
@@ -231,8 +194,7 @@ class Client(
         >>> client.close()
         """
         if not self._closed:
-            self._session.close()
-            self._releaser.stop()
+            self._close_residents()
         self._closed = True
         if self._arena is not None:
             self._arena.close()
@@ -288,76 +250,6 @@ class Client(
         _info.collect(receipt)
         return arrays
 
-    def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
-        try:
-            return self._unary(self._with_large_put(request, timeout), timeout)
-        except Error as error:
-            if not result_is_too_large(error.code.name, error.message):
-                raise
-        return [
-            kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
-        ]
-
-    def _compute_kept(
-        self, request: Request, timeout: float | None
-    ) -> list[RemoteArray]:
-        request.keep(self._session_id())
-        results = self._unary(self._with_large_put(request, timeout), timeout)
-        return [self._remote(tensor) for tensor in results]
-
-    def _with_large_put(self, request: Request, timeout: float | None) -> Request:
-        """The request with its arrays sent beforehand, where they are too large for it."""
-        if not request.is_large:
-            return request
-        arrays = [self.put(array, timeout=timeout) for _, array in request.tensors]
-        return request.with_tensors(arrays)
-
-    def _remote(self, tensor: Any) -> RemoteArray:
-        self._releaser.start()
-        dtype = numpy_dtype(tensor.dtype)
-        return RemoteArray(self, tensor.handle, tuple(tensor.shape), dtype)
-
-    def _session_id(self) -> bytes:
-        self._time_left(None)
-        try:
-            return self._session.id()
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
-
-    def _get(self, array: RemoteArray, timeout: float | None) -> Array:
-        if array.nbytes <= MAX_UNARY_BYTES:
-            request = _wire.GetRequest(handle=array.handle).SerializeToString()
-            result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]
-            return result
-        reading = _residents.Reading(array.shape, array.dtype)
-        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
-        try:
-            for message in self._read(request, timeout=self._time_left(timeout)):
-                reading.add(message)
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
-        return reading.array
-
-    def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
-        request = _wire.ViewRequest(
-            handle=array.handle, session=self._session_id(), **kind
-        )
-        reply = self._send(_wire.VIEW, request.SerializeToString(), None)
-        return self._remote(_wire.ResidentTensor.FromString(reply))
-
-    def _free(self, handle: bytes, timeout: float | None) -> None:
-        if not self._closed:
-            request = _wire.FreeRequest(handles=[handle]).SerializeToString()
-            self._send(_wire.FREE, request, timeout)
-
-    def _release(self, handle: bytes) -> None:
-        self._releaser.release(handle)
-
-    def _free_all(self, handles: list[bytes]) -> None:
-        if handles and not self._closed:
-            request = _wire.FreeRequest(handles=handles).SerializeToString()
-            self._methods[_wire.FREE](request, timeout=30)
-
     def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
         timeout = self._time_left(timeout)
         try:
@@ -385,26 +277,3 @@ class Client(
         if timeout is not None and timeout <= 0:
             raise expired(timeout)
         return timeout
-
-
-@final
-class Keeper(
-    Elementwise[ArrayOrRemote, RemoteArray],
-    MatMul[ArrayOrRemote, RemoteArray],
-    Filters[ArrayOrRemote, RemoteArray],
-):
-    """A client's operations, with results that stay on the server as RemoteArrays.
-
-    Examples
-    --------
-    >>> x = c.keep.add(np.float32([1, 2]), 1)
-    >>> c.keep.multiply(x, x).get()
-    array([4., 9.], dtype=float32)
-    """
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def _call(self, call: Call) -> RemoteArray:
-        request = request_of_call(call, _info.collector() is not None)
-        return self._client._compute_kept(request, call.timeout)[0]

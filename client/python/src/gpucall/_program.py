@@ -13,7 +13,7 @@ from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._reductions import Reductions
-from gpucall._remote import RemoteArray
+from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
 
@@ -167,7 +167,7 @@ class Program(
         if isinstance(operand, Value):
             self._own(operand)
             return operand
-        if is_weak(operand) or isinstance(operand, RemoteArray):
+        if is_weak(operand) or isinstance(operand, RemoteRef):
             return operand
         return as_array(operand).copy()
 

@@ -5,17 +5,89 @@ from __future__ import annotations
 import math
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gpucall._index import full_shape, slice_bounds
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # What the operations of a client take.
-ArrayOrRemote: TypeAlias = "npt.ArrayLike | RemoteArray"
+ArrayOrRemote: TypeAlias = "npt.ArrayLike | RemoteRef"
+
+
+class RemoteRef:
+    """What names an array on a server; `release` frees it, once this object is garbage.
+
+    `release` is called by the garbage collector: it takes no lock and never fails.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        release: Callable[[bytes], None],
+        handle: bytes,
+        shape: tuple[int, ...],
+        dtype: Any,
+    ) -> None:
+        self.handle = handle
+        self.shape = shape
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.device = target
+        self._finalizer = weakref.finalize(self, release, handle)
+        self._finalizer.atexit = False  # the session ends with the process
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_freed(self) -> bool:
+        return not self._finalizer.alive
+
+    def _reshape(self, shape: tuple[Any, ...]) -> dict[str, Any]:
+        """The kind of view, for ViewRequest."""
+        wanted = full_shape(self.size, tuple(int(n) for n in _sequence(shape)))
+        return {"reshape": {"shape": wanted}}
+
+    def _transpose(self, axes: tuple[Any, ...]) -> dict[str, Any]:
+        order = list(_sequence(axes)) or range(self.ndim)[::-1]
+        return {"transpose": {"axes": [axis % max(self.ndim, 1) for axis in order]}}
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("a RemoteArray has no elements here; get() fetches them")
+
+    def __repr__(self) -> str:
+        state = ", freed" if self.is_freed else ""
+        return (
+            f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, "
+            f"device={self.device!r}{state})"
+        )
+
+
+def _sequence(arguments: tuple[Any, ...]) -> Iterable[Any]:
+    """f(1, 2) and f((1, 2)) alike."""
+    one = len(arguments) == 1 and not hasattr(arguments[0], "__index__")
+    return arguments[0] if one else arguments
 
 
 class Holder(ABC):
@@ -38,7 +110,7 @@ class Holder(ABC):
         """Free it soon. Called by the garbage collector: takes no lock, never fails."""
 
 
-class RemoteArray:
+class RemoteArray(RemoteRef):
     """An array on a server, usable wherever a client or a Program takes one.
 
     Made by `Client.put`, `Client.keep` and `Client.run(..., keep=True)`. The server frees
@@ -69,30 +141,8 @@ class RemoteArray:
     def __init__(
         self, holder: Holder, handle: bytes, shape: tuple[int, ...], dtype: Any
     ) -> None:
-        self.handle = handle
-        self.shape = shape
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.device = holder.target
+        super().__init__(holder.target, holder._release, handle, shape, dtype)
         self._holder = holder
-        self._finalizer = weakref.finalize(self, holder._release, handle)
-        self._finalizer.atexit = False  # the session ends with the process
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
-
-    @property
-    def is_freed(self) -> bool:
-        return not self._finalizer.alive
 
     def get(self, *, timeout: float | None = None) -> npt.NDArray[Any]:
         """The elements, as a new NumPy array.
@@ -126,9 +176,7 @@ class RemoteArray:
         array([[1, 2],
                [3, 4]], dtype=int32)
         """
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        wanted = full_shape(self.size, tuple(int(n) for n in sizes))
-        return self._holder._view(self, reshape={"shape": wanted})
+        return self._holder._view(self, **self._reshape(shape))
 
     def transpose(self, *axes: Any) -> RemoteArray:
         """The axes in another order, where that moves no elements; sharing memory.
@@ -143,11 +191,7 @@ class RemoteArray:
         >>> c.put(np.zeros((1, 3))).transpose().shape
         (3, 1)
         """
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        order = order or range(self.ndim)[::-1]
-        return self._holder._view(
-            self, transpose={"axes": [axis % max(self.ndim, 1) for axis in order]}
-        )
+        return self._holder._view(self, **self._transpose(axes))
 
     def __getitem__(self, key: Any) -> RemoteArray:
         """Part of the array, on the server: basic indexing without steps.
@@ -165,7 +209,7 @@ class RemoteArray:
         part = self._holder._view(self, slice={"start": start, "stop": stop})
         return part if part.shape == shape else part.reshape(shape)
 
-    def __enter__(self) -> RemoteArray:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -175,18 +219,3 @@ class RemoteArray:
         traceback: TracebackType | None,
     ) -> None:
         self.free()
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d RemoteArray")
-        return self.shape[0]
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("a RemoteArray has no elements here; get() fetches them")
-
-    def __repr__(self) -> str:
-        state = ", freed" if self.is_freed else ""
-        return (
-            f"RemoteArray(shape={self.shape}, dtype={self.dtype}, "
-            f"device={self.device!r}{state})"
-        )

@@ -10,7 +10,7 @@ from gpucall import _wire
 from gpucall._binding import bind
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._remote import RemoteArray
+from gpucall._remote import RemoteRef
 from gpucall._tensors import (
     Array,
     as_arrays,
@@ -48,7 +48,6 @@ class Request:
     """
 
     path: str
-    fields: tuple[int, ...]
     head: Any
     tensors: Sequence[tuple[int, Array]]
     program: Any
@@ -56,14 +55,14 @@ class Request:
     @property
     def is_large(self) -> bool:
         """Whether its arrays should go as a stream."""
-        sent = (a.nbytes for _, a in self.tensors if not isinstance(a, RemoteArray))
+        sent = (a.nbytes for _, a in self.tensors if not isinstance(a, RemoteRef))
         return sum(sent) > MAX_UNARY_BYTES
 
     @property
     def uses_residents(self) -> bool:
         """Whether an input or a result stays on the server: then no stream will do."""
         kept = len(self.head.options.keep_outputs) > 0
-        return kept or any(isinstance(a, RemoteArray) for _, a in self.tensors)
+        return kept or any(isinstance(a, RemoteRef) for _, a in self.tensors)
 
     def keep(self, session: bytes) -> None:
         """Leave all results on the server, as the session's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
@@ -11,11 +12,17 @@ import grpc
 
 from gpucall import _wire
 
+_RESUME_ATTEMPTS, _RESUME_PAUSE = 60, 0.5  # seconds; the default grace time together
+
 
 class Session:
     """Opened with the first array that is kept; thread-safe.
 
     `id` raises grpc.RpcError where the server refuses.
+
+    Attributes
+    ----------
+    is_closed : bool
     """
 
     def __init__(self, channel: grpc.Channel) -> None:
@@ -24,6 +31,7 @@ class Session:
         self._lock = threading.Lock()
         self._call: Any = None
         self._id = b""
+        self.is_closed = False
 
     def id(self) -> bytes:
         """The session's id. One whose connection was lost is resumed, or begun anew."""
@@ -34,6 +42,7 @@ class Session:
 
     def close(self) -> None:
         """Free all that belongs to it, where the server still answers."""
+        self.is_closed = True
         with self._lock:
             if self._call is None:
                 return
@@ -47,7 +56,7 @@ class Session:
 
     def _connect(self, resume: bytes) -> bytes:
         request = _wire.OpenSessionRequest(resume=resume)
-        call = self._open(request.SerializeToString())
+        call: Any = self._open(request.SerializeToString())
         try:
             reply = _wire.Session.FromString(next(call))
         except grpc.RpcError as error:
@@ -55,7 +64,26 @@ class Session:
                 return self._connect(b"")
             raise
         self._call = call
+        call.add_callback(self._lost)
         return bytes(reply.id)
+
+    def _lost(self) -> None:
+        """On a thread of gRPC: the call is over."""
+        if not self.is_closed:
+            threading.Thread(
+                target=self._resume, name="gpucall-resume", daemon=True
+            ).start()
+
+    def _resume(self) -> None:
+        """Before the grace time is over, though the client makes no call."""
+        for _ in range(_RESUME_ATTEMPTS):
+            if self.is_closed:
+                return
+            try:
+                self.id()
+                return
+            except (grpc.RpcError, ValueError):
+                time.sleep(_RESUME_PAUSE)
 
 
 class Releaser:
@@ -91,7 +119,7 @@ class Releaser:
             named = [handle for handle in handles if handle is not None]
             try:
                 self._free(named)
-            except grpc.RpcError:
+            except (grpc.RpcError, ValueError):  # the latter from a closed channel
                 pass  # freed already, or the connection is gone and they go with it
             if None in handles:
                 return

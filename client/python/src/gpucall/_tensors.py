@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gpucall import _wire
 from gpucall._error import Error
-from gpucall._remote import RemoteArray
+from gpucall._remote import RemoteRef
 
 Array = npt.NDArray[Any]
 
@@ -65,7 +65,7 @@ def is_weak(value: object) -> bool:
 
 def as_array(value: npt.ArrayLike) -> Array:
     """`value` as the wire has it: C order, little-endian. TypeError: dtype, or a mask."""
-    if isinstance(value, RemoteArray):
+    if isinstance(value, RemoteRef):
         return value  # type: ignore[return-value]  # it has what is asked of arrays here
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
@@ -109,7 +109,7 @@ def as_arrays(
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
     """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
     return np.result_type(
-        *(o.dtype if isinstance(o, RemoteArray) else o for o in operands)
+        *(o.dtype if isinstance(o, RemoteRef) else o for o in operands)
     )
 
 
@@ -122,7 +122,7 @@ def encode_request(
     """
     parts: list[Any] = [head.SerializeToString()]
     for i, (field, array) in enumerate(tensors):
-        if isinstance(array, RemoteArray):
+        if isinstance(array, RemoteRef):
             tensor = _wire.Tensor(handle=array.handle)
             parts += [_opening(field, tensor.ByteSize()), tensor.SerializeToString()]
             continue
