@@ -52,10 +52,16 @@ class SharedCall:
         The request.
     """
 
-    def __init__(self, arena: Arena, request: Request, area: Block | None) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        request: Request,
+        area: Block | None,
+        kept: Sequence[tuple[Array | None, Any]],
+    ) -> None:
         self._arena = arena
         self._area = area
-        self._kept = [_shared(arena, array) for _, array in request.tensors]
+        self._kept = kept  # what _shared gave for the request's tensors
         head = request.head
         if area is not None:
             head = type(head)()
@@ -64,7 +70,7 @@ class SharedCall:
             head.options.output_area.offset = area.offset
             head.options.output_area.size_bytes = area.size
         self.message = encode_request(
-            head, request.tensors, [region for _, region in self._kept]
+            head, request.tensors, [region for _, region in kept]
         )
 
     @staticmethod
@@ -76,12 +82,12 @@ class SharedCall:
         sizes = [array.nbytes for _, array in request.tensors]
         if max([expected, *sizes]) < MIN_SHARED_BYTES:
             return None
-        area = arena.take(expected) if expected >= MIN_SHARED_BYTES else None
-        call = SharedCall(arena, request, area)
-        for size, (_, region) in zip(sizes, call._kept, strict=True):
+        kept = [_shared(arena, array) for _, array in request.tensors]
+        for size, (_, region) in zip(sizes, kept, strict=True):
             if size >= MIN_SHARED_BYTES and region is None:
                 return None  # no room
-        return call
+        area = arena.take(expected) if expected >= MIN_SHARED_BYTES else None
+        return SharedCall(arena, request, area, kept)
 
     def finish(self, reply: bytes) -> tuple[list[Array], Any]:
         """Arrays and Receipt message, or None, of the reply."""
