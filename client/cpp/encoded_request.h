@@ -34,9 +34,9 @@ struct EncodedRequest {
   std::string rest;         // the message of `method` but for the inputs
   std::vector<int> fields;  // of `method`'s message, one for each input
   std::vector<TensorRef> inputs;
-  v1::Program program;                          // the same call for RunStream
-  Owner owner;                                  // keeps the inputs' elements
-  std::shared_ptr<const SharedTensors> shared;  // null: all tensors are in the message
+  v1::Program program;                                    // the same call for RunStream
+  Owner owner = nullptr;                                  // keeps the inputs' elements
+  std::shared_ptr<const SharedTensors> shared = nullptr;  // null: all tensors are in the message
   bool is_borrowed = false;  // `owner` stands for the caller, who waits until it is let go
 
   int64_t InputBytes() const;

@@ -61,7 +61,7 @@ class Peer {
     if (size <= 0 || !reply.ParseFromArray(bytes, static_cast<int>(size))) reply.set_code(99);
     return reply;
   }
-  v1::SharedMemoryReply Register(const std::vector<int>& files) {
+  v1::SharedMemoryReply RegisterFiles(const std::vector<int>& files) {
     v1::SharedMemoryRequest request;
     request.mutable_register_segment();
     Send(request.SerializeAsString(), files);
@@ -69,7 +69,7 @@ class Peer {
   }
   v1::SharedMemoryReply Register(int64_t size_bytes) {
     const UniqueFd fd = MakeMemfd(size_bytes);
-    return Register(std::vector<int>{fd.get()});
+    return RegisterFiles({fd.get()});
   }
   v1::SharedMemoryReply Release(const std::string& id) {
     v1::SharedMemoryRequest request;
@@ -85,6 +85,14 @@ class Peer {
 int OpenFiles() {
   const std::filesystem::directory_iterator files("/proc/self/fd");
   return static_cast<int>(std::distance(begin(files), end(files)));
+}
+
+// Once the server has closed those of the last request.
+void ExpectOpenFiles(int count) {
+  for (int i = 0; i < 500 && OpenFiles() != count; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(OpenFiles(), count);
 }
 
 class SharedMemoryServerTest : public testing::Test {
@@ -155,19 +163,20 @@ TEST_F(SharedMemoryServerTest, WrongRequestsAreAnsweredAndTheConnectionGoesOn) {
   Peer peer(path_);
   const int before = OpenFiles();
   const UniqueFd fd = MakeMemfd(kPage), unsealed = MakeMemfd(kPage, 0);
-  ExpectRefused(peer.Register(std::vector<int>{}), Code::kInvalidArgument, "0 file descriptors");
-  ExpectRefused(peer.Register({fd.get(), fd.get()}), Code::kInvalidArgument, "2 file descriptors");
-  ExpectRefused(peer.Register(std::vector<int>(16, fd.get())), Code::kInvalidArgument,
+  ExpectRefused(peer.RegisterFiles({}), Code::kInvalidArgument, "0 file descriptors");
+  ExpectRefused(peer.RegisterFiles({fd.get(), fd.get()}), Code::kInvalidArgument,
+                "2 file descriptors");
+  ExpectRefused(peer.RegisterFiles(std::vector<int>(16, fd.get())), Code::kInvalidArgument,
                 "file descriptors");
-  ExpectRefused(peer.Register({unsealed.get()}), Code::kInvalidArgument, "F_SEAL_SHRINK");
+  ExpectRefused(peer.RegisterFiles({unsealed.get()}), Code::kInvalidArgument, "F_SEAL_SHRINK");
   peer.Send("\xff\xff");
   ExpectRefused(peer.Read(), Code::kInvalidArgument, "not a valid");
   peer.Send(v1::SharedMemoryRequest().SerializeAsString() + "\x1a\x01x");  // a field of the future
   ExpectRefused(peer.Read(), Code::kInvalidArgument, "is not set");
   peer.Send(std::string(kMaxPacketBytes + 1, 'x'), {fd.get()});
   ExpectRefused(peer.Read(), Code::kInvalidArgument, "longer than");
-  EXPECT_EQ(peer.Register({fd.get()}).code(), 0);
-  EXPECT_EQ(OpenFiles(), before + 2);  // fd and unsealed: the server has kept none
+  EXPECT_EQ(peer.RegisterFiles({fd.get()}).code(), 0);
+  ExpectOpenFiles(before + 2);  // fd and unsealed: the server has kept none
 }
 
 TEST_F(SharedMemoryServerTest, AClientThatDoesNotReadIsCutOff) {
@@ -189,10 +198,7 @@ TEST_F(SharedMemoryServerTest, TenThousandRegistrationsLeaveNothing) {
     ASSERT_EQ(id.size(), SegmentTable::kIdBytes);
   }
   ExpectSegments(0);
-  for (int i = 0; i < 500 && OpenFiles() != before; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_EQ(OpenFiles(), before);
+  ExpectOpenFiles(before);
 }
 
 TEST_F(SharedMemoryServerTest, EndsConnectionsAndRemovesItsSocket) {
