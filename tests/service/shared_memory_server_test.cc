@@ -161,9 +161,9 @@ TEST_F(SharedMemoryServerTest, LimitsAreOfOneConnection) {
 TEST_F(SharedMemoryServerTest, WrongRequestsAreAnsweredAndTheConnectionGoesOn) {
   using Code = absl::StatusCode;
   Peer peer(path_);
-  const int before = OpenFiles();
-  const UniqueFd fd = MakeMemfd(kPage), unsealed = MakeMemfd(kPage, 0);
   ExpectRefused(peer.RegisterFiles({}), Code::kInvalidArgument, "0 file descriptors");
+  const int before = OpenFiles();  // once the server has the connection's
+  const UniqueFd fd = MakeMemfd(kPage), unsealed = MakeMemfd(kPage, 0);
   ExpectRefused(peer.RegisterFiles({fd.get(), fd.get()}), Code::kInvalidArgument,
                 "2 file descriptors");
   ExpectRefused(peer.RegisterFiles(std::vector<int>(16, fd.get())), Code::kInvalidArgument,
