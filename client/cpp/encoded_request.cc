@@ -38,8 +38,7 @@ EncodedRequest EncodeElementwise(ElementwiseOp op, absl::Span<const TensorRef> i
           .rest = message.SerializeAsString(),
           .fields = std::vector<int>(inputs.size(), v1::ElementwiseRequest::kInputsFieldNumber),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size()),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), inputs.size())};
 }
 
 EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {
@@ -51,8 +50,7 @@ EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMul
           .rest = message.SerializeAsString(),
           .fields = {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber},
           .inputs = {a, b},
-          .program = OneOperation(std::move(operation), 2),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), 2)};
 }
 
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter) {
@@ -67,8 +65,7 @@ EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOpti
           .rest = message.SerializeAsString(),
           .fields = std::move(fields),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size()),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), inputs.size())};
 }
 
 EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options) {
@@ -91,8 +88,7 @@ EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inp
           .rest = message.SerializeAsString(),
           .fields = std::vector<int>(inputs.size(), v1::RunRequest::kInputsFieldNumber),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = std::move(*message.mutable_program()),
-          .owner = nullptr};
+          .program = std::move(*message.mutable_program())};
 }
 
 EncodedRequest WithCopies(EncodedRequest request) {

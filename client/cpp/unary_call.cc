@@ -2,10 +2,9 @@
 
 #include <grpcpp/completion_queue.h>
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
+#include "client/cpp/byte_stream.h"
 #include "client/cpp/channel.h"
 #include "client/cpp/wire.h"
 
@@ -17,19 +16,6 @@ WantReceipt WantReceiptOf(const CallOptions& options) {
   return options.receipt != nullptr ? WantReceipt::kYes : WantReceipt::kNo;
 }
 
-// Lets gRPC work on this thread until it holds none of the caller's elements: a call that ended
-// early may still be in the middle of sending them.
-void AwaitRelease(const Owner& owner, long holders, grpc::CompletionQueue& queue) {
-  constexpr int kSpins = 100;
-  for (int i = 0; owner.use_count() > holders; ++i) {
-    const auto wait = std::chrono::milliseconds(i < kSpins ? 0 : 1);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.AsyncNext(&tag, &ok, std::chrono::system_clock::now() + wait);
-    std::this_thread::yield();
-  }
-}
-
 // A call that StartUnary has begun. Owned by its completion.
 struct PendingCall {
   PendingCall(std::shared_ptr<Connection> connection, absl::Time deadline, std::stop_token stop)
@@ -38,13 +24,14 @@ struct PendingCall {
   const std::shared_ptr<Connection> connection;  // first: outlives the channel's use in context
   CallContext context;
   grpc::ByteBuffer request, reply;
+  std::shared_ptr<const SharedTensors> shared;
   Receipt* receipt = nullptr;
   Client::Callback callback;
 
   static void Complete(std::unique_ptr<PendingCall> call, const grpc::Status& status) {
     const OnCallbackThread here;
-    Client::Reply reply =
-        status.ok() ? DecodeReply(call->reply, call->receipt) : Client::Reply(ToAbsl(status));
+    Client::Reply reply = status.ok() ? DecodeReply(call->reply, call->receipt, call->shared.get())
+                                      : Client::Reply(ToAbsl(status));
     Client::Callback callback = std::move(call->callback);
     call.reset();  // first: whoever waits for the callback may then destroy the Client
     callback(std::move(reply));
@@ -57,7 +44,7 @@ Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
                         const CallOptions& options, absl::Time deadline) {
   const absl::StatusOr<grpc::ByteBuffer> reply = SendUnary(connection, request, options, deadline);
   if (!reply.ok()) return reply.status();
-  return DecodeReply(*reply, options.receipt);
+  return DecodeReply(*reply, options.receipt, request.shared.get());
 }
 
 absl::StatusOr<grpc::ByteBuffer> SendUnary(Connection& connection, const EncodedRequest& request,
@@ -96,6 +83,7 @@ void StartUnary(std::shared_ptr<Connection> connection, const EncodedRequest& re
   }
   auto call = std::make_unique<PendingCall>(std::move(connection), deadline, options.stop);
   call->request = *std::move(message);
+  call->shared = request.shared;
   call->receipt = options.receipt;
   call->callback = std::move(callback);
   PendingCall* pending = call.release();
