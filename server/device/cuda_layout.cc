@@ -61,6 +61,11 @@ void VisitValues(const SortStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const ScanStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
 
 bool MayFault(const Step& step) {
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);

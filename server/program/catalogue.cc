@@ -38,6 +38,9 @@ constexpr DType kEvery[] = {DType::kBool,    DType::kUint8,     DType::kUint16, 
                             DType::kInt64,   DType::kFloat16,   DType::kBfloat16,  DType::kFloat32,
                             DType::kFloat64, DType::kComplex64, DType::kComplex128};
 constexpr absl::Span<const DType> kOrdered = absl::MakeConstSpan(kEvery).first(13);  // no complex
+constexpr DType kSummed[] = {DType::kBool,   DType::kUint8,   DType::kUint16, DType::kUint32,
+                             DType::kUint64, DType::kInt8,    DType::kInt16,  DType::kInt32,
+                             DType::kInt64,  DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
@@ -99,6 +102,9 @@ std::vector<CatalogueRow> MakeRows() {
   rearrange("roll", "elements moved on along axes, in again at the start");
   rows.push_back({"sort", OperationKind::kSort, 1, kOrdered,
                   "elements in order along an axis, or their indices"});
+  // In the order of ScanOp.
+  rows.push_back({"cumsum", OperationKind::kScan, 1, kSummed, "sum of the elements so far"});
+  rows.push_back({"cumprod", OperationKind::kScan, 1, kSummed, "product of the elements so far"});
   return rows;
 }
 
@@ -144,6 +150,11 @@ const CatalogueRow& RowOf(ReduceOp op) {
 const CatalogueRow& RowOf(RearrangeKind kind) {
   static const size_t first = FirstRow(OperationKind::kRearrange);
   return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
+const CatalogueRow& RowOf(ScanOp op) {
+  static const size_t first = FirstRow(OperationKind::kScan);
+  return Catalogue()[first + static_cast<size_t>(op)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

@@ -10,6 +10,7 @@
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
+#include "server/program/scan.h"
 #include "server/program/sort.h"
 
 namespace gpucall {
@@ -136,6 +137,12 @@ class StepMaker {
     }
     if (const auto* attributes = std::get_if<SortAttributes>(&operation.attributes)) {
       SortStep step = LowerSort(*attributes, values_[operation.inputs[0]])->step;
+      step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
+    }
+    if (const auto* attributes = std::get_if<ScanAttributes>(&operation.attributes)) {
+      ScanStep step = LowerScan(*attributes, values_[operation.inputs[0]])->step;
       step.x = operation.inputs[0];
       step.output = ValueOf(k);
       return step;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -121,8 +122,16 @@ struct SortStep {
   std::string attributes;  // axis and count; equal for equal ones
 };
 
-using Step =
-    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep>;
+// Element e of each line is the sum or product of elements 0 .. e.
+struct ScanStep {
+  uint32_t x, output;
+  ScanOp op;
+  AxisLines lines;
+  std::optional<int64_t> axis;  // as in ScanAttributes
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
+                          SortStep, ScanStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -137,9 +137,18 @@ struct SortAttributes {
   bool operator==(const SortAttributes&) const = default;
 };
 
+// One for each row of the catalogue's scans, in its order.
+enum class ScanOp : uint8_t { kCumSum, kCumProd };
+
+struct ScanAttributes {
+  ScanOp op = ScanOp::kCumSum;
+  std::optional<int64_t> axis = {};  // none: of the flattened array
+  bool operator==(const ScanAttributes&) const = default;
+};
+
 struct Operation {
   std::variant<ElementwiseOp, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

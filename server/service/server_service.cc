@@ -21,6 +21,8 @@ const char* KindName(OperationKind kind) {
       return "rearrange";
     case OperationKind::kSort:
       return "sort";
+    case OperationKind::kScan:
+      return "scan";
   }
   return "";
 }

@@ -108,6 +108,18 @@ TEST_F(ClientCalls, SortsAlongAnAxis) {
   EXPECT_EQ(client_.Sort(x, {.count = 4}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(ClientCalls, SumsAndProductsSoFar) {
+  const Tensor x = *Tensor::From<int32_t>({2, 2}, {1, 2, 3, 4});
+  const absl::StatusOr<Tensor> sums = client_.Scan(x, {.op = ScanOp::kCumSum, .axis = 0});
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_THAT(*sums->as<int64_t>(), ElementsAre(1, 2, 4, 6));
+  Program program(1);
+  program.Output(program.Scan(program.input(0), {.op = ScanOp::kCumProd, .axis = std::nullopt}));
+  const Client::Reply outputs = client_.Run(program, {x});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(*outputs->at(0).as<int64_t>(), ElementsAre(1, 2, 6, 24));
+}
+
 TEST_F(ClientCalls, ProgramGivesSeveralOutputs) {
   Program program(2);
   const Program::Value product = program.MatMul(program.input(0), program.input(1));

@@ -59,6 +59,10 @@ def ordered(x: Any = IMAGE, **fields: Any) -> Any:
     return _wire.SortRequest(x=x, sort=_wire.Sort(**fields))
 
 
+def scanned(x: Any = IMAGE, **fields: Any) -> Any:
+    return _wire.ScanRequest(x=x, scan=_wire.Scan(**fields))
+
+
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
     return _wire.RunRequest(program=program(operations, outputs), inputs=inputs)
 
@@ -196,6 +200,15 @@ REQUESTS = [
         ordered(raw([2], 16, _wire.DTYPES["complex64"])),
         UNIMPLEMENTED,
         ("sort", "complex64", "float16"),
+    ),
+    Bad("scan op unset", scanned(), INVALID, ("op",)),
+    Bad("scan op unknown", scanned(op=99), UNIMPLEMENTED, ("scan", "99")),
+    Bad("scan axis", scanned(op=1, axis=-3), INVALID, ("cumsum", "axis", "-3")),
+    Bad(
+        "scan of halves",
+        scanned(raw([2], 4, _wire.DTYPES["float16"]), op=2),
+        UNIMPLEMENTED,
+        ("cumprod", "float16", "float32"),
     ),
     # rearrangements
     Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),

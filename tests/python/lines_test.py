@@ -69,6 +69,38 @@ def test_sorts_are_numpys(data: st.DataObject, c: gpucall.Client) -> None:
     same_bits(c.sort(x, axis, descending=descending), right)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@given(data=st.data())
+def test_scans_are_numpys(data: st.DataObject, c: gpucall.Client) -> None:
+    x = data.draw(arrays(["bool", *INTEGERS, "float32", "float64"]))
+    axis = data.draw(axes(x.ndim))
+    if x.dtype.kind != "f":
+        for name in ("cumsum", "cumprod"):
+            same_bits(getattr(c, name)(x, axis), getattr(np, name)(x, axis))
+        return
+    # Products stay near 1, so that long ones neither vanish nor overflow.
+    factors = 1 + np.sin(np.nan_to_num(x, posinf=1, neginf=-1)) / 100
+    eps, least = np.finfo(x.dtype.name).eps, np.finfo(x.dtype.name).smallest_subnormal
+    for name, y in (("cumsum", x), ("cumprod", factors.astype(x.dtype))):
+        wide = y.astype(np.longdouble)
+        largest = float(np.abs(wide[np.isfinite(wide)]).max(initial=1))
+        right = getattr(np, name)(wide, axis).astype(x.dtype)
+        got = getattr(c, name)(y, axis)
+        assert got.dtype == right.dtype and got.shape == right.shape
+        lost = 1e-15 * largest * x.size if name == "cumsum" else float(least)
+        np.testing.assert_allclose(got, right, float(eps) + 3e-16 * x.size, lost)
+
+
+def test_scans_in_a_program(c: gpucall.Client) -> None:
+    p = gpucall.Program()
+    x = p.input()
+    p.output(np.cumsum(x * 2, axis=0) + 1, np.cumprod(x))
+    a = np.array([[3, 1], [2, 5]], np.float32)
+    sums, products = c.run(p, a)
+    np.testing.assert_array_equal(sums, np.cumsum(a * 2, axis=0) + 1)
+    np.testing.assert_array_equal(products, np.cumprod(a))
+
+
 def test_sorts_in_a_program(c: gpucall.Client) -> None:
     p = gpucall.Program()
     x = p.input()

@@ -18,6 +18,7 @@ PATHS = {
     "ReduceRequest": _wire.REDUCE,
     "RearrangeRequest": _wire.REARRANGE,
     "SortRequest": _wire.SORT,
+    "ScanRequest": _wire.SCAN,
     "RunRequest": _wire.RUN,
 }
 

@@ -108,6 +108,8 @@ class Client {
 
   absl::StatusOr<Tensor> Sort(const TensorRef& x, const SortOptions& sort = {},
                               const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Scan(const TensorRef& x, const ScanOptions& scan,
+                              const CallOptions& options = {}) const;
 
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function)                                                              \

@@ -97,6 +97,13 @@ struct SortOptions {
   std::optional<int64_t> count = {};  // only the first so many in the order
 };
 
+// Of integers and bools 64 bits wide, wrapping; floats are accumulated in float64.
+enum class ScanOp : uint8_t { kCumSum, kCumProd };
+struct ScanOptions {
+  ScanOp op = ScanOp::kCumSum;
+  std::optional<int64_t> axis = -1;  // negative: counted from the last; none: the flattened array
+};
+
 }  // namespace client
 }  // namespace gpucall
 

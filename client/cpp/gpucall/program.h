@@ -27,7 +27,7 @@ class Program {
     uint32_t number;
   };
   struct Operation {
-    std::variant<ElementwiseOp, MatMulOptions, FilterOptions, SortOptions> attributes;
+    std::variant<ElementwiseOp, MatMulOptions, FilterOptions, SortOptions, ScanOptions> attributes;
     std::vector<uint32_t> inputs;
   };
 
@@ -45,6 +45,7 @@ class Program {
   }
 
   Value Sort(Value x, const SortOptions& options = {}) { return Append(options, {x}); }
+  Value Scan(Value x, const ScanOptions& options) { return Append(options, {x}); }
 
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function) \

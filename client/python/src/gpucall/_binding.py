@@ -114,6 +114,8 @@ def result_dtype(
         return np.dtype("int64")
     if kind in ("rearrange", "sort"):
         return np.result_type(operands[0])
+    if kind == "scan":
+        return _reduced_dtype(_wire.REDUCE_OPS["sum"], promoted)
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)
     if (

@@ -58,6 +58,47 @@ class Lines(Caller[Operand, Result]):
         """
         return self._sort(x, axis, timeout, descending=descending, indices=True)
 
+    def cumsum(
+        self,
+        x: Operand,
+        /,
+        axis: SupportsIndex | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Result:
+        """Sum of the elements so far: of integers and bools 64 bits wide, wrapping.
+
+        Floats are accumulated in float64.
+
+        Examples
+        --------
+        >>> c.cumsum(np.float32([[1, 2], [3, 4]]), axis=1)
+        array([[1., 3.],
+               [3., 7.]], dtype=float32)
+        """
+        return self._scan("cumsum", x, axis, timeout)
+
+    def cumprod(
+        self,
+        x: Operand,
+        /,
+        axis: SupportsIndex | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Result:
+        """Product of the elements so far, as `cumsum`.
+
+        Examples
+        --------
+        >>> c.cumprod(np.int32([2, 3, 7]))
+        array([ 2,  6, 42])
+        """
+        return self._scan("cumprod", x, axis, timeout)
+
+    def _scan(self, name: str, x: Operand, axis: Any, timeout: float | None) -> Result:
+        message = _wire.Scan(op=_wire.SCAN_OPS[name], axis=axis_number(axis))
+        return self._call(Call(_wire.Operation(scan=message), (x,), timeout=timeout))
+
     def _sort(
         self, x: Operand, axis: Any, timeout: float | None, **fields: Any
     ) -> Result:

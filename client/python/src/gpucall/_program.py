@@ -21,6 +21,7 @@ from gpucall._tensors import Array, as_array, is_weak
 _FUNCTIONS = {
     *(np.where, np.clip, np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
+    *(np.cumsum, np.cumprod),
 }
 
 
