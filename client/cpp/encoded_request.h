@@ -49,6 +49,7 @@ EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMul
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);
 EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options);
 EncodedRequest EncodeScan(const TensorRef& x, const ScanOptions& options);
+EncodedRequest EncodeTake(const TensorRef& x, const TensorRef& indices, const TakeOptions& options);
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs);
 
 // Copies the elements, and owns the copies.

@@ -21,6 +21,7 @@
 #include "server/device/cpu_reduce.h"
 #include "server/device/cpu_scan.h"
 #include "server/device/cpu_sort.h"
+#include "server/device/cpu_take.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -37,6 +38,7 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
   if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
+  if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -208,6 +210,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunSort(*sort, values_, memory_);
   } else if (const auto* scan = std::get_if<ScanStep>(&step)) {
     RunScan(*scan, values_);
+  } else if (const auto* take = std::get_if<TakeStep>(&step)) {
+    status = RunTake(*take, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

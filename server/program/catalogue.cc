@@ -105,6 +105,9 @@ std::vector<CatalogueRow> MakeRows() {
   // In the order of ScanOp.
   rows.push_back({"cumsum", OperationKind::kScan, 1, kSummed, "sum of the elements so far"});
   rows.push_back({"cumprod", OperationKind::kScan, 1, kSummed, "product of the elements so far"});
+  rows.push_back({"take", OperationKind::kTake, 2, kEvery, "elements by their indices in an axis"});
+  rows.push_back({"take_along_axis", OperationKind::kTake, 2, kEvery,
+                  "elements by an index in an axis for each"});
   return rows;
 }
 
@@ -155,6 +158,11 @@ const CatalogueRow& RowOf(RearrangeKind kind) {
 const CatalogueRow& RowOf(ScanOp op) {
   static const size_t first = FirstRow(OperationKind::kScan);
   return Catalogue()[first + static_cast<size_t>(op)];
+}
+
+const CatalogueRow& RowOf(const TakeAttributes& attributes) {
+  static const size_t first = FirstRow(OperationKind::kTake);
+  return Catalogue()[first + (attributes.along ? 1 : 0)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

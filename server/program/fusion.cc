@@ -12,6 +12,7 @@
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
 #include "server/program/sort.h"
+#include "server/program/take.h"
 
 namespace gpucall {
 namespace {
@@ -144,6 +145,14 @@ class StepMaker {
     if (const auto* attributes = std::get_if<ScanAttributes>(&operation.attributes)) {
       ScanStep step = LowerScan(*attributes, values_[operation.inputs[0]])->step;
       step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
+    }
+    if (const auto* attributes = std::get_if<TakeAttributes>(&operation.attributes)) {
+      TakeStep step =
+          LowerTake(*attributes, values_[operation.inputs[0]], values_[operation.inputs[1]])->step;
+      step.x = operation.inputs[0];
+      step.indices = operation.inputs[1];
       step.output = ValueOf(k);
       return step;
     }

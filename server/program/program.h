@@ -146,9 +146,15 @@ struct ScanAttributes {
   bool operator==(const ScanAttributes&) const = default;
 };
 
+struct TakeAttributes {
+  std::optional<int64_t> axis = {};  // none: of the flattened array
+  bool along = false;                // numpy.take_along_axis
+  bool operator==(const TakeAttributes&) const = default;
+};
+
 struct Operation {
   std::variant<ElementwiseOp, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes, ScanAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

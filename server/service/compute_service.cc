@@ -47,6 +47,12 @@ grpc::ServerUnaryReactor* ComputeService::Scan(grpc::CallbackServerContext* cont
   return StartComputeCall(*this, *context, *request, reply, DecodeScanRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Take(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeTakeRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

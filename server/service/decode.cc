@@ -276,6 +276,21 @@ absl::StatusOr<DecodedCall> DecodeScanRequest(absl::Span<const grpc::Slice> byte
       bytes, sources, [](const v1::ScanRequest& request) { return DecodeScan(request.scan()); });
 }
 
+absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::TakeRequest>(bytes, {v1::TakeRequest::kXFieldNumber,
+                                                          v1::TakeRequest::kIndicesFieldNumber}));
+  DecodedCall call;
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("x", parsed.Find(v1::TakeRequest::kXFieldNumber), sources, call));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("indices", parsed.Find(v1::TakeRequest::kIndicesFieldNumber), sources, call));
+  SetOneOperation(DecodeTake(parsed.message.take()), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes,
                                              TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,

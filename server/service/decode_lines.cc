@@ -31,4 +31,10 @@ absl::StatusOr<ScanAttributes> DecodeScan(const v1::Scan& scan) {
   return attributes;
 }
 
+TakeAttributes DecodeTake(const v1::Take& take) {
+  TakeAttributes attributes = {.along = take.along()};
+  if (take.has_axis()) attributes.axis = take.axis();
+  return attributes;
+}
+
 }  // namespace gpucall

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "gpucall/v1/scan.pb.h"
 #include "gpucall/v1/sort.pb.h"
+#include "gpucall/v1/take.pb.h"
 #include "server/program/program.h"
 
 namespace gpucall {
@@ -12,6 +13,7 @@ namespace gpucall {
 // Errors: see decode.h.
 SortAttributes DecodeSort(const v1::Sort& sort);
 absl::StatusOr<ScanAttributes> DecodeScan(const v1::Scan& scan);
+TakeAttributes DecodeTake(const v1::Take& take);
 
 }  // namespace gpucall
 

@@ -19,6 +19,7 @@ PATHS = {
     "RearrangeRequest": _wire.REARRANGE,
     "SortRequest": _wire.SORT,
     "ScanRequest": _wire.SCAN,
+    "TakeRequest": _wire.TAKE,
     "RunRequest": _wire.RUN,
 }
 

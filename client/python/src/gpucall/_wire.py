@@ -52,6 +52,7 @@ Reduce = _message("Reduce")
 Rearrange = _message("Rearrange")
 Sort = _message("Sort")
 Scan = _message("Scan")
+Take = _message("Take")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -61,6 +62,7 @@ ReduceRequest = _message("ReduceRequest")
 RearrangeRequest = _message("RearrangeRequest")
 SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
+TakeRequest = _message("TakeRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -100,6 +102,7 @@ REDUCE = "/gpucall.v1.Compute/Reduce"
 REARRANGE = "/gpucall.v1.Compute/Rearrange"
 SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
+TAKE = "/gpucall.v1.Compute/Take"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -116,7 +119,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )
