@@ -33,6 +33,10 @@ constexpr DType kAll[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFl
 constexpr absl::Span<const DType> kNumbers = absl::MakeConstSpan(kAll).subspan(1);
 constexpr absl::Span<const DType> kReals = absl::MakeConstSpan(kAll).subspan(2);
 constexpr absl::Span<const DType> kFloats = absl::MakeConstSpan(kAll).subspan(3);
+constexpr DType kEvery[] = {DType::kBool,    DType::kUint8,     DType::kUint16,    DType::kUint32,
+                            DType::kUint64,  DType::kInt8,      DType::kInt16,     DType::kInt32,
+                            DType::kInt64,   DType::kFloat16,   DType::kBfloat16,  DType::kFloat32,
+                            DType::kFloat64, DType::kComplex64, DType::kComplex128};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
@@ -74,10 +78,24 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
-#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
+  const auto rearrange = [&](absl::string_view name, absl::string_view description) {
+    rows.push_back({name, OperationKind::kRearrange, 1, kEvery, description});
+  };
+  // In the order of RearrangeKind.
+  rearrange("reshape", "the same elements in another shape");
+  rearrange("transpose", "dimensions in another order");
+  rearrange("concatenate", "arrays joined along an axis");
+  rearrange("stack", "arrays joined along a new axis");
+  rearrange("slice", "every step-th element of a range of each dimension");
+  rearrange("pad", "surrounded by a value");
+  rearrange("flip", "elements in reverse order along axes");
+  rearrange("tile", "repeated along each dimension");
+  rearrange("broadcast_to", "broadcast to a shape");
+  rearrange("roll", "elements moved on along axes, in again at the start");
   return rows;
 }
 
@@ -90,6 +108,12 @@ absl::Status NotOffered(const ElementwiseRow& row, DType dtype) {
   return absl::UnimplementedError(absl::StrCat(row.name, ": dtype ", DTypeName(dtype),
                                                " is not offered, dtypes are ",
                                                NamesOf(AcceptedDTypes(row))));
+}
+
+size_t FirstRow(OperationKind kind) {
+  const absl::Span<const CatalogueRow> rows = Catalogue();
+  const auto found = absl::c_find_if(rows, [&](const auto& row) { return row.kind == kind; });
+  return static_cast<size_t>(found - rows.begin());
 }
 
 const ElementwiseRow& ElementwiseRowOf(ElementwiseOp op) {
@@ -110,12 +134,13 @@ const CatalogueRow& RowOf(FilterKind kind) {
 }
 
 const CatalogueRow& RowOf(ReduceOp op) {
-  static const CatalogueRow* const first = [] {
-    const absl::Span<const CatalogueRow> rows = Catalogue();
-    return &*absl::c_find_if(
-        rows, [](const CatalogueRow& row) { return row.kind == OperationKind::kReduce; });
-  }();
-  return first[static_cast<size_t>(op)];
+  static const size_t first = FirstRow(OperationKind::kReduce);
+  return Catalogue()[first + static_cast<size_t>(op)];
+}
+
+const CatalogueRow& RowOf(RearrangeKind kind) {
+  static const size_t first = FirstRow(OperationKind::kRearrange);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
@@ -126,9 +151,11 @@ absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
 
 absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
 
+bool GivesElements(ReduceOp op) { return op >= ReduceOp::kSoftmax; }
+
 absl::string_view FunctionName(ReduceOp op) {
   constexpr absl::string_view kNames[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) #Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
   };

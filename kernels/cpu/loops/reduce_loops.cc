@@ -102,15 +102,28 @@ struct Loops {
     }
   }
 
+  static void Apply(double parameter, const void* accumulator, const void* x, int64_t stride,
+                    size_t count, void* out) {
+    const Function function = With(parameter);
+    const Accumulator a = *static_cast<const Accumulator*>(accumulator);
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t at = static_cast<int64_t>(i) * stride;
+      static_cast<Element<Output>*>(out)[at].value = function.Apply(a, At(x, at));
+    }
+  }
+
   static constexpr ReduceLoops Table() {
-    return {sizeof(Accumulator), sizeof(Output), Clear, AddRun, AddRow, Merge, Results};
+    ReduceLoops loops = {
+        sizeof(Accumulator), sizeof(Output), Clear, AddRun, AddRow, Merge, Results, nullptr};
+    if constexpr (requires(Function f, Accumulator a, T x) { f.Apply(a, x); }) loops.apply = Apply;
+    return loops;
   }
 };
 
 }  // namespace
 
 namespace r = gpucall::reduce;
-#define GPUCALL_REDUCE(Function, name, result, empty, description)                \
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description)          \
   {Loops<r::Function<bool>>::Table(), Loops<r::Function<unsigned char>>::Table(), \
    Loops<r::Function<int>>::Table(), Loops<r::Function<float>>::Table(),          \
    Loops<r::Function<double>>::Table()},
