@@ -1,31 +1,15 @@
 // What each elementwise operation computes for one element: the one definition, compiled into the
 // CPU kernels and given as text to NVRTC for the CUDA kernels. So no includes and no std:: here;
-// the includer declares the mathematical functions (<math.h>; built in for NVRTC) and GPUCALL_FN
-// (nothing, or __device__).
+// the includer declares the mathematical functions (<math.h>; built in for NVRTC), GPUCALL_FN
+// (nothing, or __device__) and before this kernels/elementwise_types.h.
 //
-// T is the dtype computed in: bool, unsigned char, int, float or double. Integers wrap. Nothing
+// T is the dtype computed in. Integers wrap. Nothing
 // here contracts a*b+c (both compilers are told not to), so a fused chain gives the bits of its
 // operations one by one.
 #ifndef GPUCALL_KERNELS_ELEMENTWISE_FUNCTIONS_H_
 #define GPUCALL_KERNELS_ELEMENTWISE_FUNCTIONS_H_
 
 namespace gpucall::elementwise {
-
-// The type whose arithmetic wraps for T.
-template <class T>
-struct Wrapping {
-  using Type = T;
-};
-template <>
-struct Wrapping<unsigned char> {
-  using Type = unsigned;
-};
-template <>
-struct Wrapping<int> {
-  using Type = unsigned;
-};
-template <class T>
-using WrappingT = typename Wrapping<T>::Type;
 
 template <class T>
 GPUCALL_FN T Add(T a, T b) {

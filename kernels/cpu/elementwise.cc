@@ -7,6 +7,9 @@ namespace gpucall::cpu {
 ElementwiseLoop FindElementwiseLoop(size_t row, ElementType type) {
   return BestLevel().elementwise.loops[row][static_cast<size_t>(type)];
 }
+CastLoop FindCastLoop(ElementType from, ElementType to) {
+  return BestLevel().casts.loops[static_cast<size_t>(from)][static_cast<size_t>(to)];
+}
 ConvertLoop FindConvertLoop(ElementType from, ElementType to) {
   return BestLevel().convert.loops[static_cast<size_t>(from)][static_cast<size_t>(to)];
 }

@@ -3,8 +3,9 @@
 namespace gpucall::cpu {
 
 std::span<const Level> SupportedLevels() {
-  static const Level kLevel = {"baseline",      baseline::kElementwise, baseline::kConvert,
-                               baseline::kSums, baseline::kBoxes,       baseline::kMedians};
+  static const Level kLevel = {"baseline",         baseline::kElementwise, baseline::kCasts,
+                               baseline::kConvert, baseline::kSums,        baseline::kBoxes,
+                               baseline::kMedians};
   return {&kLevel, 1};
 }
 

@@ -14,22 +14,18 @@ constexpr int kMaxLoads = 8;       // groups of all inputs that a thread has in 
 constexpr int kMaxElements = 16;   // that a thread computes
 constexpr int kMaxUnrolled = 256;  // cost of what a thread's code may unroll to
 
+struct TypeRow {
+  std::string_view name;
+  int size_bytes;
+};
+constexpr TypeRow kTypes[] = {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) {#Type, size_bytes},
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
+
 // As computed with.
-std::string_view TypeName(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-      return "bool";
-    case ElementType::kUint8:
-      return "unsigned char";
-    case ElementType::kInt32:
-      return "int";
-    case ElementType::kFloat32:
-      return "float";
-    case ElementType::kFloat64:
-      return "double";
-  }
-  return "";
-}
+std::string_view TypeName(ElementType type) { return kTypes[static_cast<size_t>(type)].name; }
 
 // As stored: bytes given as bool may hold more than 0 and 1.
 std::string StoredName(ElementType type) {
@@ -203,22 +199,12 @@ bool Faults(const ElementwiseKernel& kernel) {
 
 }  // namespace
 
-int ElementBytes(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-    case ElementType::kUint8:
-      return 1;
-    case ElementType::kInt32:
-    case ElementType::kFloat32:
-      return 4;
-    case ElementType::kFloat64:
-      return 8;
-  }
-  return 0;
-}
+int ElementBytes(ElementType type) { return kTypes[static_cast<size_t>(type)].size_bytes; }
 
 std::string ElementwisePrelude() {
   std::string source = "#define GPUCALL_FN __device__\n";
+  source.append(kElementwiseHalfText);
+  source.append(kElementwiseTypesText);
   source.append(kElementwiseFunctionsText);
   source.append(kElementwiseTileText);
   source.append("namespace e = gpucall::elementwise;\n");

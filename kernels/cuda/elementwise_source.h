@@ -15,7 +15,12 @@ inline constexpr int kElementwiseThreads = 256;  // of a block
 inline constexpr char kElementwiseKernelName[] = "gpucall_elementwise";
 inline constexpr int kElementwiseMaxRank = 8;
 
-enum class ElementType : uint8_t { kBool, kUint8, kInt32, kFloat32, kFloat64 };
+// Rows of kernels/dtypes.def.
+enum class ElementType : uint8_t {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) k##Name,
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
 int ElementBytes(ElementType type);
 
 // How an input is read while the kernel walks the result.

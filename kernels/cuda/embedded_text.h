@@ -6,6 +6,8 @@
 
 namespace gpucall::cuda {
 
+extern const std::string_view kElementwiseHalfText;       // kernels/cuda/elementwise_half.cuh
+extern const std::string_view kElementwiseTypesText;      // kernels/elementwise_types.h
 extern const std::string_view kElementwiseFunctionsText;  // kernels/elementwise_functions.h
 extern const std::string_view kElementwiseTileText;       // kernels/cuda/elementwise_tile.cuh
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/cpu/loops/float_math.h"
+#include "kernels/cpu/loops/half.h"
 #include "kernels/cpu/loops/tables.h"
 #include "kernels/cpu/loops/vectorize.h"
 
@@ -12,7 +13,13 @@ namespace {
 
 // Here, so that this level's copies of its functions are its own.
 #define GPUCALL_FN
+#include "kernels/elementwise_types.h"
+// The functions are of those types.
 #include "kernels/elementwise_functions.h"
+
+using gpucall::elementwise::Bfloat16;
+using gpucall::elementwise::Complex;
+using gpucall::elementwise::Float16;
 
 enum class Types { kSame, kReal, kDivide, kSelect, kPower };
 enum class Bools { kTake, kRefuse, kPromote };
@@ -20,6 +27,7 @@ enum class Bools { kTake, kRefuse, kPromote };
 template <class T>
 constexpr bool IsComputedIn(Types types, Bools bools) {
   if (std::is_floating_point_v<T>) return true;
+  if (!std::is_integral_v<T>) return false;
   if (types == Types::kReal || types == Types::kDivide) return false;
   return !std::is_same_v<T, bool> || bools == Bools::kTake;
 }
@@ -85,18 +93,31 @@ size_t FindPowerFault(const void* exponents, size_t count) {
 
 #define GPUCALL_LOOP(Function, arity, types, bools, T) \
   LoopOf<Function##Of, T, Types::types, Bools::bools, arity>()
+// Entries in the order of kernels/dtypes.def.
 #define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
   {GPUCALL_LOOP(Function, arity, types, bools, bool),                         \
    GPUCALL_LOOP(Function, arity, types, bools, unsigned char),                \
+   GPUCALL_LOOP(Function, arity, types, bools, unsigned short),               \
+   GPUCALL_LOOP(Function, arity, types, bools, unsigned),                     \
+   GPUCALL_LOOP(Function, arity, types, bools, unsigned long long),           \
+   GPUCALL_LOOP(Function, arity, types, bools, signed char),                  \
+   GPUCALL_LOOP(Function, arity, types, bools, short),                        \
    GPUCALL_LOOP(Function, arity, types, bools, int),                          \
+   GPUCALL_LOOP(Function, arity, types, bools, long long),                    \
+   nullptr,                                                                   \
+   nullptr,                                                                   \
    GPUCALL_LOOP(Function, arity, types, bools, float),                        \
-   GPUCALL_LOOP(Function, arity, types, bools, double)},
+   GPUCALL_LOOP(Function, arity, types, bools, double),                       \
+   nullptr,                                                                   \
+   nullptr},
 const ElementwiseTable kElementwise = {
     .loops =
         {
 #include "kernels/elementwise_ops.def"
         },
-    .power_faults = {nullptr, nullptr, FindPowerFault<int>, nullptr, nullptr},
+    .power_faults = {nullptr, nullptr, nullptr, nullptr, nullptr, FindPowerFault<signed char>,
+                     FindPowerFault<short>, FindPowerFault<int>, FindPowerFault<long long>, nullptr,
+                     nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 #undef GPUCALL_ELEMENTWISE
 

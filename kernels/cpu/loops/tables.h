@@ -26,12 +26,16 @@ struct ElementwiseTable {
   ElementwiseLoop loops[kElementwiseRowCount][kElementTypeCount];
   FaultScan power_faults[kElementTypeCount];
 };
+struct CastTable {
+  const CastLoop* loops[kElementTypeCount];  // [from][to]
+};
 struct ConvertTable {
   ConvertLoop loops[kElementTypeCount][kElementTypeCount];  // [from][to]
 };
 
 namespace GPUCALL_LEVEL {
 extern const ElementwiseTable kElementwise;
+extern const CastTable kCasts;
 extern const ConvertTable kConvert;
 extern const SumTable kSums;
 extern const BoxTable kBoxes;
@@ -41,6 +45,7 @@ extern const MedianTable kMedians;
 struct Level {
   const char* name;
   const ElementwiseTable& elementwise;
+  const CastTable& casts;
   const ConvertTable& convert;
   const SumTable& sums;
   const BoxTable& boxes;

@@ -8,6 +8,8 @@ its arrays, a reply one copy into the result. Small parts still go through proto
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import grpc
@@ -22,11 +24,19 @@ Array = npt.NDArray[Any]
 # Of one tensor in a message (proto/gpucall/v1/tensor.proto).
 MAX_INLINE_BYTES = 48_000_000
 
-_DTYPES = {
-    number: np.dtype(name)
-    for name, number in _wire.DTYPES.items()
-    if name != "bfloat16"
-}
+
+def _numpy_dtypes() -> dict[int, np.dtype[Any]]:
+    """By wire number; bfloat16, which NumPy lacks, where ml_dtypes is installed."""
+    dtypes = {}
+    for name, number in _wire.DTYPES.items():
+        if name != "bfloat16":
+            dtypes[number] = np.dtype(name)
+        elif (found := find_spec("ml_dtypes")) is not None:
+            dtypes[number] = np.dtype(import_module(found.name).bfloat16)
+    return dtypes
+
+
+_DTYPES = _numpy_dtypes()
 _NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
 
 _DATA_FIELD = 3  # Tensor.data
@@ -46,7 +56,10 @@ def dtype_number(dtype: npt.DTypeLike) -> int:
 
 
 def numpy_dtype(number: int) -> np.dtype[Any]:
-    """The NumPy dtype of a wire DType that this client sends."""
+    """The NumPy dtype of a wire DType. TypeError: bfloat16 without ml_dtypes."""
+    if number not in _DTYPES:
+        (name,) = dtype_names([number])
+        raise TypeError(f"{name} has no NumPy dtype; for bfloat16 install ml_dtypes")
     return _DTYPES[number]
 
 
