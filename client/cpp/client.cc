@@ -176,6 +176,10 @@ absl::StatusOr<Tensor> Client::Elementwise(ElementwiseOp op, absl::Span<const Te
                                            const CallOptions& options) const {
   return OneOutput(Call(Request::Elementwise(op, inputs), options));
 }
+absl::StatusOr<Tensor> Client::Cast(const TensorRef& x, DType dtype,
+                                    const CallOptions& options) const {
+  return OneOutput(Call(Request::Cast(x, dtype), options));
+}
 absl::StatusOr<Tensor> Client::MatMul(const TensorRef& a, const TensorRef& b,
                                       const MatMulOptions& matmul,
                                       const CallOptions& options) const {

@@ -23,6 +23,14 @@ Request Request::Elementwise(ElementwiseOp op, absl::Span<const TensorRef> input
       "/gpucall.v1.Compute/Elementwise", Encode(message, Inputs<v1::ElementwiseRequest>(inputs))));
 }
 
+Request Request::Cast(const TensorRef& x, DType dtype) {
+  v1::ElementwiseRequest message;
+  message.set_op(v1::ELEMENTWISE_OP_CAST);
+  message.set_output_dtype(static_cast<v1::DType>(dtype));
+  return Request(std::make_shared<Encoded>("/gpucall.v1.Compute/Elementwise",
+                                           Encode(message, Inputs<v1::ElementwiseRequest>({x}))));
+}
+
 Request Request::MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {
   v1::MatMulRequest message;
   *message.mutable_attributes() = ToWire(options);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kernels/cuda/embedded_text.h"
+#include "kernels/elementwise_rules.h"
 
 namespace gpucall::cuda {
 namespace {
@@ -24,28 +25,59 @@ constexpr TypeRow kTypes[] = {
 #undef GPUCALL_DTYPE
 };
 
-// As computed with.
-std::string_view TypeName(ElementType type) { return kTypes[static_cast<size_t>(type)].name; }
+std::string NameOf(ElementType type) { return std::string(kTypes[static_cast<size_t>(type)].name); }
+
+bool IsHalf(ElementType type) {
+  return type == ElementType::kFloat16 || type == ElementType::kBfloat16;
+}
+bool IsComplex(ElementType type) { return type >= ElementType::kComplex64; }
+
+// As registers hold it: halves as floats that are exactly theirs.
+std::string ComputedName(ElementType type) {
+  return NameOf(IsHalf(type) ? ElementType::kFloat32 : type);
+}
 
 // As stored: bytes given as bool may hold more than 0 and 1.
 std::string StoredName(ElementType type) {
-  return std::string(TypeName(type == ElementType::kBool ? ElementType::kUint8 : type));
+  return NameOf(type == ElementType::kBool ? ElementType::kUint8 : type);
 }
 
 ElementType RegisterType(const ElementwiseKernel& kernel, size_t index) {
   return index < kernel.inputs.size() ? kernel.inputs[index].type
-                                      : kernel.instructions[index - kernel.inputs.size()].type;
+                                      : kernel.instructions[index - kernel.inputs.size()].result;
+}
+
+struct FunctionRow {
+  std::string_view function;
+  ElementwiseTakes::Kinds takes;
+  ElementwiseResult result;
+};
+constexpr FunctionRow kFunctions[] = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, takes, rule, result, description) \
+  {#Function, ElementwiseTakes::takes, ElementwiseResult::result},
+#include "kernels/elementwise_ops.def"
+#undef GPUCALL_ELEMENTWISE
+};
+
+// Mathematics, and divisions.
+bool IsCostly(std::string_view function) {
+  constexpr std::string_view kCheap[] = {"Copysign", "NextAfter", "LeakyRelu"};
+  constexpr std::string_view kDivisions[] = {"FloorDivide", "Remainder", "Fmod", "Reciprocal"};
+  if (std::ranges::find(kCheap, function) != std::end(kCheap)) return false;
+  if (std::ranges::find(kDivisions, function) != std::end(kDivisions)) return true;
+  const auto* row = std::ranges::find(kFunctions, function, &FunctionRow::function);
+  return row != std::end(kFunctions) && row->result == ElementwiseResult::kSame &&
+         (row->takes == ElementwiseTakes::kF || row->takes == ElementwiseTakes::kFC);
 }
 
 // Costs are in units of a cheap instruction.
 constexpr int kStridedReadCost = 12;
 
 int Cost(const ElementwiseKernel::Instruction& instruction) {
-  constexpr std::string_view kCostly[] = {"Exp", "Log", "Sqrt", "Tanh", "Sigmoid", "Divide"};
-  const int width = instruction.type == ElementType::kFloat64 ? 2 : 1;
-  if (instruction.function == "Power") return 32 * width;
-  if (std::ranges::find(kCostly, instruction.function) == std::end(kCostly)) return 1;
-  return 12 * width;
+  const int width = kTypes[static_cast<size_t>(instruction.type)].size_bytes > 4 ? 2 : 1;
+  const bool power = instruction.function == "Power";
+  if (!power && !IsCostly(instruction.function)) return width;
+  return (power ? 32 : 12) * width * (IsComplex(instruction.type) ? 8 : 1);
 }
 
 // A thread computes `vectors` groups of `width` neighbouring elements.
@@ -146,27 +178,61 @@ std::string InputExpression(const ElementwiseKernel& kernel, size_t i) {
   return "";
 }
 
+// Register `index` as one of `type`.
 std::string Operand(const ElementwiseKernel& kernel, uint16_t index, ElementType type) {
   const std::string name = Indexed("r", index);
-  if (RegisterType(kernel, index) == type) return name;
-  return "static_cast<" + std::string(TypeName(type)) + ">(" + name + ")";
+  const std::string from = ComputedName(RegisterType(kernel, index)), to = ComputedName(type);
+  return from == to ? name : "e::Cast<" + to + ">(" + name + ")";
+}
+
+// `expression`, a float, as the nearest of `type` that registers hold.
+std::string Rounded(ElementType type, const std::string& expression) {
+  if (!IsHalf(type)) return expression;
+  return "e::Widened(e::Narrowed<" + NameOf(type) + ">(" + expression + "))";
+}
+
+std::string CastExpression(const ElementwiseKernel& kernel,
+                           const ElementwiseKernel::Instruction& instruction) {
+  const std::string name = Indexed("r", instruction.operands[0]);
+  const ElementType from = RegisterType(kernel, instruction.operands[0]);
+  if (from == instruction.result) return name;
+  const std::string cast = "e::Cast<" + NameOf(instruction.result) + ">(" + name + ")";
+  return IsHalf(instruction.result) ? "e::Widened(" + cast + ")" : cast;
+}
+
+std::string CallExpression(const ElementwiseKernel& kernel,
+                           const ElementwiseKernel::Instruction& instruction) {
+  if (instruction.function == "Cast") return CastExpression(kernel, instruction);
+  const bool by_bits = IsHalf(instruction.type) && instruction.function == "NextAfter";
+  std::string call = "e::" + std::string(instruction.function);
+  for (size_t i = 0; i < instruction.operand_count; ++i) {
+    const bool condition = instruction.selects && i == 0;
+    const std::string operand =
+        Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
+    call += i == 0 ? "(" : ", ";
+    call += by_bits ? "e::Narrowed<" + NameOf(instruction.type) + ">(" + operand + ")" : operand;
+  }
+  call += ")";
+  if (by_bits) return "e::Widened(" + call + ")";
+  return instruction.selects ? call : Rounded(instruction.result, call);
 }
 
 void WriteInstruction(const ElementwiseKernel& kernel, size_t index, std::string& source) {
   const ElementwiseKernel::Instruction& instruction = kernel.instructions[index];
-  std::string call(instruction.function);
-  for (size_t i = 0; i < instruction.operand_count; ++i) {
-    const bool condition = instruction.selects && i == 0;
-    call += i == 0 ? "(" : ", ";
-    call +=
-        Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
-  }
   if (instruction.faults) {
     const std::string exponent = Operand(kernel, instruction.operands[1], instruction.type);
-    Line(source, "      if (e::PowerFaults(", exponent, ")) fault = ", exponent, ";");
+    Line(source, "      if (e::PowerFaults(", exponent, ")) fault = e::FaultWord(", exponent, ");");
   }
-  Line(source, "      const ", TypeName(instruction.type), " ",
-       Indexed("r", kernel.inputs.size() + index), " = e::", call, ");");
+  Line(source, "      const ", ComputedName(instruction.result), " ",
+       Indexed("r", kernel.inputs.size() + index), " = ", CallExpression(kernel, instruction), ";");
+}
+
+std::string Loaded(ElementType type, const std::string& expression) {
+  if (type == ElementType::kBool) return expression + " != 0";
+  return IsHalf(type) ? "e::Widened(" + expression + ")" : expression;
+}
+std::string Stored(ElementType type, const std::string& name) {
+  return IsHalf(type) ? "e::Narrowed<" + NameOf(type) + ">(" + name + ")" : name;
 }
 
 // The loop over a thread's elements: r<i> are the registers of one.
@@ -180,13 +246,15 @@ void WriteCompute(const ElementwiseKernel& kernel, std::string& source) {
   Line(source, "#pragma unroll");
   Line(source, "    for (int k = 0; k < kWidth; ++k) {");
   for (size_t i = 0; i < kernel.inputs.size(); ++i) {
-    const bool is_bool = kernel.inputs[i].type == ElementType::kBool;
-    Line(source, "      const ", TypeName(kernel.inputs[i].type), " ", Indexed("r", i), " = ",
-         InputExpression(kernel, i), is_bool ? " != 0;" : ";");
+    const ElementType type = kernel.inputs[i].type;
+    Line(source, "      const ", ComputedName(type), " ", Indexed("r", i), " = ",
+         Loaded(type, InputExpression(kernel, i)), ";");
   }
   for (size_t i = 0; i < kernel.instructions.size(); ++i) WriteInstruction(kernel, i, source);
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
-    Line(source, "      ", Indexed("h", i), "[v].at[k] = ", Indexed("r", kernel.outputs[i]), ";");
+    const ElementType type = RegisterType(kernel, kernel.outputs[i]);
+    Line(source, "      ", Indexed("h", i),
+         "[v].at[k] = ", Stored(type, Indexed("r", kernel.outputs[i])), ";");
   }
   if (kernel.rank > 0) Line(source, "      position.Next(row.sizes);");
   Line(source, "    }");
@@ -206,8 +274,12 @@ std::string ElementwisePrelude() {
   source.append(kElementwiseHalfText);
   source.append(kElementwiseTypesText);
   source.append(kElementwiseFunctionsText);
+  source.append(kElementwiseMathText);
+  source.append(kElementwiseComplexText);
+  source.append(kElementwiseComplexMathText);
   source.append(kElementwiseTileText);
   source.append("namespace e = gpucall::elementwise;\n");
+  source.append("using e::Float16;\nusing e::Bfloat16;\nusing e::Complex;\n");
   return source;
 }
 
@@ -244,6 +316,7 @@ std::string ElementwiseSignature(const ElementwiseKernel& kernel) {
   }
   for (const auto& instruction : kernel.instructions) {
     signature += Indexed(instruction.function, static_cast<size_t>(instruction.type));
+    signature += Indexed(":", static_cast<size_t>(instruction.result));
     for (size_t i = 0; i < instruction.operand_count; ++i) {
       signature += Indexed(",", instruction.operands[i]);
     }
@@ -261,7 +334,7 @@ int64_t ElementwiseTile(const ElementwiseKernel& kernel) {
 
 std::vector<std::string> ElementwiseOptions(int compute_capability) {
   return {"--gpu-architecture=sm_" + std::to_string(compute_capability), "--std=c++20",
-          "--fmad=false"};
+          "--fmad=false", "--disable-warnings"};
 }
 
 }  // namespace gpucall::cuda

@@ -37,12 +37,13 @@ struct ElementwiseKernel {
     ReadMode mode;
   };
   struct Instruction {
-    std::string_view function;         // of kernels/elementwise_functions.h: "Add"
-    ElementType type;                  // operands are converted to it; the result's
+    std::string_view function;  // a row of kernels/elementwise_ops.def: "Add"
+    ElementType type;  // computed in: operands are converted to it, but for what "Cast" casts
+    ElementType result;
     std::array<uint16_t, 3> operands;  // registers
     uint8_t operand_count;
     bool selects = false;  // the first operand is a condition: converted to bool
-    bool faults = false;   // PowerFaults of the second operand, an int, is checked
+    bool faults = false;   // PowerFaults of the second operand, an integer, is checked
   };
   std::vector<Input> inputs = {};
   std::vector<Instruction> instructions = {};

@@ -27,12 +27,13 @@ struct Action {
   enum class Kind : uint8_t { kGather, kConvert, kScan, kCompute };
   Kind kind;
   uint16_t reader = 0;  // kGather
-  cpu::ConvertLoop convert = nullptr;
+  cpu::CastLoop convert = nullptr;
   cpu::FaultScan scan = nullptr;
   cpu::ElementwiseLoop compute = nullptr;
   std::array<uint16_t, 3> operands = {};  // places
   uint8_t operand_count = 0;
-  uint16_t result = 0;  // place
+  uint16_t result = 0;                // place
+  DType dtype = DType::kUnspecified;  // kScan: of the operand
 };
 
 // Turns a step into actions on blocks. Buffers are reused after the last use of what they hold.
@@ -56,6 +57,8 @@ class BlockProgram {
   void FindLastUses();
   void AddInstruction(int k);
   uint16_t Operand(uint16_t register_index, DType dtype);
+  void AddCast(const Register& source, uint16_t place, Register& result);
+  void AddCompute(int k, uint16_t register_index);
   uint16_t Result(int k, uint16_t register_index);
   void Release(int k, uint16_t register_index);
   size_t WidestElement() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
@@ -139,7 +142,7 @@ uint16_t BlockProgram::Operand(uint16_t register_index, DType dtype) {
     const int buffer = source.constant ? buffer_count_++ : TakeBuffer();
     converted = static_cast<int16_t>(AddPlace({.buffer = buffer}, dtype));
     Action action = {.kind = Action::Kind::kConvert};
-    action.convert = cpu::FindConvertLoop(ElementTypeOf(source.dtype), ElementTypeOf(dtype));
+    action.convert = cpu::FindCastLoop(ElementTypeOf(source.dtype), ElementTypeOf(dtype));
     action.operands[0] = source.place;
     action.result = static_cast<uint16_t>(converted);
     (source.constant ? once_ : actions_).push_back(action);
@@ -149,7 +152,7 @@ uint16_t BlockProgram::Operand(uint16_t register_index, DType dtype) {
 
 // Results that are output values go straight to their tensors: a register is at most one value.
 uint16_t BlockProgram::Result(int k, uint16_t register_index) {
-  const DType dtype = step_.instructions[static_cast<size_t>(k)].dtype;
+  const DType dtype = step_.instructions[static_cast<size_t>(k)].result;
   for (const ElementwiseStep::Output& output : step_.outputs) {
     if (output.register_index == register_index) {
       return AddPlace({.tensor = values_.target(output.value)}, dtype);
@@ -170,32 +173,66 @@ void BlockProgram::Release(int k, uint16_t register_index) {
 
 void BlockProgram::AddInstruction(int k) {
   const ElementwiseStep::Instruction& instruction = step_.instructions[static_cast<size_t>(k)];
-  const cpu::ElementType type = ElementTypeOf(instruction.dtype);
+  const auto register_index = static_cast<uint16_t>(step_.inputs.size() + static_cast<size_t>(k));
+  const int arity = RowOf(instruction.op).inputs;
+  Register& result = registers_[register_index];
+  result.dtype = instruction.result;
+  result.converted.fill(-1);
+  if (instruction.op == ElementwiseOp::kCast) {
+    AddCast(registers_[instruction.operands[0]], Result(k, register_index), result);
+  } else {
+    AddCompute(k, register_index);
+  }
+  for (int i = 0; i < arity; ++i) Release(k, instruction.operands[i]);
+  Release(k, register_index);
+}
+
+void BlockProgram::AddCast(const Register& source, uint16_t place, Register& result) {
+  Action action = {.kind = Action::Kind::kConvert};
+  action.convert = cpu::FindCastLoop(ElementTypeOf(source.dtype), ElementTypeOf(result.dtype));
+  action.operands[0] = source.place;
+  result.place = action.result = place;
+  actions_.push_back(action);
+}
+
+void BlockProgram::AddCompute(int k, uint16_t register_index) {
+  const ElementwiseStep::Instruction& instruction = step_.instructions[static_cast<size_t>(k)];
   const auto row = static_cast<size_t>(instruction.op);
+  DType computed_in = instruction.computed_in;
   Action action = {.kind = Action::Kind::kCompute};
-  action.compute = cpu::FindElementwiseLoop(row, type);
+  action.compute = cpu::FindElementwiseLoop(row, ElementTypeOf(computed_in));
+  const bool by_float = action.compute == nullptr;  // float16, bfloat16: rounded afterwards
+  if (by_float) {
+    computed_in = DType::kFloat32;
+    action.compute = cpu::FindElementwiseLoop(row, ElementTypeOf(computed_in));
+  }
   action.operand_count = static_cast<uint8_t>(RowOf(instruction.op).inputs);
   for (size_t i = 0; i < action.operand_count; ++i) {
-    const bool condition = instruction.op == ElementwiseOp::kWhere && i == 0;
-    action.operands[i] =
-        Operand(instruction.operands[i], condition ? DType::kBool : instruction.dtype);
+    action.operands[i] = Operand(instruction.operands[i],
+                                 IsCondition(instruction.op, i) ? DType::kBool : computed_in);
   }
-  if (instruction.op == ElementwiseOp::kPower && cpu::FindPowerFaultScan(type) != nullptr) {
+  if (MayFault(instruction.op, computed_in)) {
     Action scan = {.kind = Action::Kind::kScan};
-    scan.scan = cpu::FindPowerFaultScan(type);
+    scan.scan = cpu::FindPowerFaultScan(ElementTypeOf(computed_in));
     scan.operands[0] = action.operands[1];
+    scan.dtype = computed_in;
     actions_.push_back(scan);
   }
-  const auto register_index = static_cast<uint16_t>(step_.inputs.size() + static_cast<size_t>(k));
   Register& result = registers_[register_index];
-  result.dtype = instruction.dtype;
-  result.converted.fill(-1);
   // Before the operands' buffers are free: the loop's output must not overlap operands of another
   // size.
-  result.place = action.result = Result(k, register_index);
-  actions_.push_back(action);
-  for (size_t i = 0; i < action.operand_count; ++i) Release(k, instruction.operands[i]);
-  Release(k, register_index);
+  if (by_float && IsFloating(result.dtype)) {
+    const Register exact = {.place = AddPlace({.buffer = TakeBuffer()}, computed_in),
+                            .dtype = computed_in,
+                            .converted = {}};
+    action.result = exact.place;
+    actions_.push_back(action);
+    AddCast(exact, Result(k, register_index), result);
+    free_buffers_.push_back(places_[exact.place].buffer);
+  } else {
+    result.place = action.result = Result(k, register_index);
+    actions_.push_back(action);
+  }
 }
 
 // So many elements that all buffers stay in the first-level cache.
@@ -214,9 +251,9 @@ std::byte* BlockProgram::At(uint16_t place, int64_t start) const {
 }
 
 absl::Status BlockProgram::Fault(const Action& action, int64_t start, size_t index) const {
-  int32_t exponent;
-  std::memcpy(&exponent, At(action.operands[0], start) + index * sizeof(exponent),
-              sizeof(exponent));
+  int64_t exponent;
+  cpu::FindCastLoop(ElementTypeOf(action.dtype), cpu::ElementType::kInt64)(
+      At(action.operands[0], start) + index * ElementSize(action.dtype), &exponent, 1);
   return absl::InvalidArgumentError(
       absl::StrCat("power: integer exponents must not be negative, got ", exponent));
 }

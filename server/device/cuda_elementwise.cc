@@ -39,11 +39,12 @@ cuda::ElementwiseKernel KernelOf(const ElementwiseStep& step, const Plan& plan) 
     const absl::string_view function = FunctionName(instruction.op);
     kernel.instructions.push_back(
         {.function = {function.data(), function.size()},
-         .type = ElementTypeOf(instruction.dtype),
+         .type = ElementTypeOf(instruction.computed_in),
+         .result = ElementTypeOf(instruction.result),
          .operands = instruction.operands,
          .operand_count = static_cast<uint8_t>(RowOf(instruction.op).inputs),
-         .selects = instruction.op == ElementwiseOp::kWhere,
-         .faults = MayFault(instruction.op, instruction.dtype)});
+         .selects = IsCondition(instruction.op, 0),
+         .faults = MayFault(instruction.op, instruction.computed_in)});
   }
   for (const ElementwiseStep::Output& output : step.outputs) {
     kernel.outputs.push_back(output.register_index);

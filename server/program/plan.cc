@@ -103,7 +103,8 @@ void AddStep(const ElementwiseStep& step, const Plan& plan, Signature& signature
   signature.Add(step.instructions.size());
   for (const auto& instruction : step.instructions) {
     signature.Add(instruction.op);
-    signature.Add(instruction.dtype);
+    signature.Add(instruction.computed_in);
+    signature.Add(instruction.result);
     signature.Add(instruction.operands);
   }
   signature.Add(step.outputs.size());

@@ -17,9 +17,15 @@ inline constexpr int kMaxProgramValues = 64;  // inputs, and outputs
 
 // One for each row of kernels/elementwise_ops.def, in its order.
 enum class ElementwiseOp : uint8_t {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) k##Function,
+#define GPUCALL_ELEMENTWISE(Function, ...) k##Function,
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
+};
+
+// kCast of ElementwiseOp.
+struct CastAttributes {
+  DType dtype = DType::kUnspecified;
+  bool operator==(const CastAttributes&) const = default;
 };
 
 struct MatMulAttributes {
@@ -60,7 +66,8 @@ struct FilterAttributes {
 };
 
 struct Operation {
-  std::variant<ElementwiseOp, MatMulAttributes, FilterAttributes> attributes;
+  // CastAttributes stand for kCast.
+  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes> attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };
 

@@ -51,9 +51,9 @@ void SetOneOperation(decltype(Operation::attributes) attributes, DecodedCall& ca
 absl::StatusOr<DecodedCall> Decode(const v1::ElementwiseRequest& request) {
   DecodedCall call;
   call.want_receipt = request.options().want_receipt();
-  GPUCALL_ASSIGN_OR_RETURN(const ElementwiseOp op, DecodeElementwise(request.op()));
+  GPUCALL_ASSIGN_OR_RETURN(auto operation, DecodeElementwise(request.op(), request.output_dtype()));
   GPUCALL_RETURN_IF_ERROR(AddInputs(request.inputs(), call));
-  SetOneOperation(op, call);
+  SetOneOperation(std::move(operation), call);
   return call;
 }
 

@@ -126,7 +126,8 @@ absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
                                                  ", allowed are 1 (bool) to ", kDTypeCount - 1));
 }
 
-absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op) {
+absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
+                                                                  v1::DType output_dtype) {
   static const auto& table = *new std::vector<int>(ElementwiseByWireNumber());
   if (op == v1::ELEMENTWISE_OP_UNSPECIFIED) return absl::InvalidArgumentError("op: is not set");
   if (op < 0 || op >= static_cast<int>(table.size()) || table[op] < 0) {
@@ -134,7 +135,15 @@ absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op) {
                                                  static_cast<int>(op),
                                                  " is not offered by this server"));
   }
-  return static_cast<ElementwiseOp>(table[op]);
+  const auto elementwise = static_cast<ElementwiseOp>(table[op]);
+  if (elementwise == ElementwiseOp::kCast) {
+    GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType("cast: output_dtype", output_dtype));
+    return CastAttributes{dtype};
+  }
+  if (output_dtype == v1::DTYPE_UNSPECIFIED) return elementwise;
+  return absl::InvalidArgumentError(absl::StrCat(RowOf(elementwise).name, ": output_dtype is ",
+                                                 static_cast<int>(output_dtype),
+                                                 ", allowed is none: cast alone takes one"));
 }
 
 MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
@@ -158,7 +167,8 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
   result.inputs.assign(operation.inputs().begin(), operation.inputs().end());
   switch (operation.kind_case()) {
     case v1::Operation::kElementwise: {
-      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeElementwise(operation.elementwise()));
+      GPUCALL_ASSIGN_OR_RETURN(
+          result.attributes, DecodeElementwise(operation.elementwise(), operation.output_dtype()));
       return result;
     }
     case v1::Operation::kMatmul:

@@ -22,8 +22,12 @@ inline constexpr size_t kElementwiseRowCount = 0
 #undef GPUCALL_ELEMENTWISE
     ;
 
+// Of one type, by row.
+struct ElementwiseColumn {
+  ElementwiseLoop loops[kElementwiseRowCount];
+};
 struct ElementwiseTable {
-  ElementwiseLoop loops[kElementwiseRowCount][kElementTypeCount];
+  const ElementwiseColumn* columns[kElementTypeCount];
   FaultScan power_faults[kElementTypeCount];
 };
 struct CastTable {
@@ -34,6 +38,10 @@ struct ConvertTable {
 };
 
 namespace GPUCALL_LEVEL {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) \
+  extern const ElementwiseColumn k##Name##Column;
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
 extern const ElementwiseTable kElementwise;
 extern const CastTable kCasts;
 extern const ConvertTable kConvert;

@@ -62,8 +62,8 @@ std::vector<std::byte> RunLoop(ElementwiseLoop loop, ElementType type, bool cond
   return out;
 }
 
-constexpr const char* kTypesOfRows[] = {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) #types,
+constexpr const char* kRules[] = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, takes, rule, ...) #rule,
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
@@ -73,13 +73,13 @@ TEST(Elementwise, EveryInstructionSetGivesTheSameBits) {
   for (const Level& level : SupportedLevels()) {
     for (size_t row = 0; row < kElementwiseRowCount; ++row) {
       for (size_t t = 0; t < kElementTypeCount; ++t) {
-        const ElementwiseLoop loop = level.elementwise.loops[row][t];
-        ASSERT_EQ(loop == nullptr, baseline.elementwise.loops[row][t] == nullptr);
+        const ElementwiseLoop loop = level.elementwise.columns[t]->loops[row];
+        ASSERT_EQ(loop == nullptr, baseline.elementwise.columns[t]->loops[row] == nullptr);
         if (loop == nullptr) continue;
         const auto type = static_cast<ElementType>(t);
-        const bool select = std::strcmp(kTypesOfRows[row], "kSelect") == 0;
+        const bool select = std::strcmp(kRules[row], "kSelect") == 0;
         const auto got = RunLoop(loop, type, select);
-        const auto wanted = RunLoop(baseline.elementwise.loops[row][t], type, select);
+        const auto wanted = RunLoop(baseline.elementwise.columns[t]->loops[row], type, select);
         EXPECT_TRUE(Same(type, got.data() + 1, wanted.data() + 1))
             << level.name << " row " << row << " type " << t;
       }

@@ -14,6 +14,15 @@ from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._tensors import Array, as_array, is_weak
 
+# NumPy's older names of what NumPy 2 and the operations call as the array API does.
+_UFUNC_NAMES = {
+    "absolute": "abs",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2")},
+    **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Value:
@@ -57,6 +66,48 @@ class Value:
     def __rpow__(self, other: Any) -> Value:
         return self.program.power(other, self)
 
+    def __floordiv__(self, other: Any) -> Value:
+        return self.program.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Value:
+        return self.program.floor_divide(other, self)
+
+    def __mod__(self, other: Any) -> Value:
+        return self.program.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Value:
+        return self.program.remainder(other, self)
+
+    def __and__(self, other: Any) -> Value:
+        return self.program.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Value:
+        return self.program.bitwise_or(self, other)
+
+    def __xor__(self, other: Any) -> Value:
+        return self.program.bitwise_xor(self, other)
+
+    def __lshift__(self, other: Any) -> Value:
+        return self.program.left_shift(self, other)
+
+    def __rshift__(self, other: Any) -> Value:
+        return self.program.right_shift(self, other)
+
+    def __invert__(self) -> Value:
+        return self.program.bitwise_invert(self)
+
+    def __lt__(self, other: Any) -> Value:
+        return self.program.less(self, other)
+
+    def __le__(self, other: Any) -> Value:
+        return self.program.less_equal(self, other)
+
+    def __gt__(self, other: Any) -> Value:
+        return self.program.greater(self, other)
+
+    def __ge__(self, other: Any) -> Value:
+        return self.program.greater_equal(self, other)
+
     def __matmul__(self, other: Any) -> Value:
         return self.program.matmul(self, other)
 
@@ -75,7 +126,7 @@ class Value:
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
     ) -> Value:
-        name = {"absolute": "abs"}.get(ufunc.__name__, ufunc.__name__)
+        name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
         offered = name in _wire.ELEMENTWISE_OPS or name == "matmul"
         if method != "__call__" or kwargs or not offered:
             raise TypeError(
@@ -88,7 +139,7 @@ class Value:
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Value:
         name = function.__name__
-        if function not in (np.where, np.clip):
+        if function not in (np.where, np.clip, np.round, np.real, np.imag, np.astype):
             raise TypeError(f"np.{name} is not offered")
         result: Value = getattr(self.program, name)(*args, **kwargs)
         return result

@@ -37,6 +37,7 @@ def _numpy_dtypes() -> dict[int, np.dtype[Any]]:
 
 
 _DTYPES = _numpy_dtypes()
+_BFLOAT16 = _wire.DTYPES["bfloat16"]
 _NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
 
 _DATA_FIELD = 3  # Tensor.data
@@ -116,8 +117,22 @@ def as_arrays(
 
 
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
-    """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
-    return np.result_type(*operands)
+    """NumPy 2's result dtype of arrays, dtypes and Python scalars.
+
+    bfloat16 takes part as float16 does; with float16 itself it gives float32.
+    """
+    dtypes = [o if is_weak(o) else np.result_type(o) for o in operands]
+    if not any(is_bfloat16(dtype) for dtype in dtypes):
+        return np.result_type(*dtypes)
+    half = np.dtype(np.float16)
+    together = np.result_type(*(half if is_bfloat16(d) else d for d in dtypes))
+    if together != half:
+        return together
+    return np.dtype(np.float32) if half in dtypes else numpy_dtype(_BFLOAT16)
+
+
+def is_bfloat16(dtype: object) -> bool:
+    return isinstance(dtype, np.dtype) and _NUMBERS.get(dtype) == _BFLOAT16
 
 
 def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:
