@@ -136,8 +136,9 @@ absl::Status Serve() {
       BatchScheduler::Make(*choice.device, static_cast<int>(config.lanes()), queue_limits));
   ComputeLimits limits;
   limits.max_message_bytes = static_cast<int64_t>(config.max_message_bytes());
+  limits.max_streamed_bytes = choice.device->info().memory_bytes;
   GPUCALL_ASSIGN_OR_RETURN(auto server,
-                           RpcServer::Start(config.listen(), *scheduler, limits,
+                           RpcServer::Start(config.listen(), *scheduler, *choice.device, limits,
                                             MakeInfo(config, choice, scheduler->lanes(), limits)));
   if (const std::string path = absl::GetFlag(FLAGS_port_file); !path.empty()) {
     GPUCALL_RETURN_IF_ERROR(WritePortFile(path, server->address()));

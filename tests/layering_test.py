@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "telemetry": {"base", "absl", "spdlog"},
     "service": {
         "scheduler",
+        "device",
         "program",
         "store",
         "telemetry",
@@ -38,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
         "grpc",
         "absl",
         "spdlog",
+        "zlib",
     },
     "main": {
         *("base", "program", "device", "store", "scheduler", "telemetry", "service"),
@@ -66,6 +68,7 @@ PARTS = [
     (r"(grpcpp|grpc|google/protobuf)/", "grpc"),
     (r"absl/", "absl"),
     (r"spdlog/", "spdlog"),
+    (r"zlib\.h", "zlib"),
     (r"(cblas|openblas.*|lapacke?)\.h$", "blas"),
     (r"(cuda|cub|thrust|cooperative_groups)/", "cuda"),
     (

@@ -53,9 +53,14 @@ void SeparableFilter(const Image& image, const Window& window, std::span<const d
 void DenseFilter(const Image& image, const Window& window, std::span<const double> weights,
                  const Output& output);
 
-// out = the element of rank floor(n / 2) of the window's n, from 0. NaN ranks last; of zeros the
-// negative first. REQUIRES: at most 2^16 - 1 elements in the window.
-void MedianFilter(const Image& image, const Window& window, const Output& output);
+// out = the element of rank `rank` of the window's n, from 0. NaN ranks last; of zeros the negative
+// first. Fastest for the median, rank floor(n / 2). REQUIRES: at most 2^16 - 1 elements in the
+// window, and a rank below n.
+void RankFilter(const Image& image, const Window& window, int64_t rank, const Output& output);
+
+// out = the element of the first or the last rank, in a time that hardly depends on the window.
+enum class Extreme : uint8_t { kMinimum, kMaximum };
+void ExtremeFilter(const Image& image, const Window& window, Extreme extreme, const Output& output);
 
 }  // namespace gpucall::cpu
 

@@ -1,4 +1,4 @@
-// Medians of large windows over keys of any size, in time proportional to the window's side.
+// Ranks of large windows over keys of any size, in time proportional to the window's side.
 #ifndef GPUCALL_KERNELS_CPU_RANK_WINDOW_H_
 #define GPUCALL_KERNELS_CPU_RANK_WINDOW_H_
 
@@ -13,25 +13,27 @@
 namespace gpucall::cpu {
 
 // A block of keys, sorted once, so that a window over it is a set of distinct ranks: a bit for each
-// rank, and a finger at the word that holds the median's. As the window slides, the bits of a
+// rank, and a finger at the word that holds the wanted one's. As the window slides, the bits of a
 // column go, those of another come, and the finger moves by a few words.
 template <class Key>
 class RankWindow {
  public:
-  // `keys`: rows of `columns` keys. The window is rows x window_columns.
-  RankWindow(std::vector<Key> keys, int64_t columns, int64_t window_rows, int64_t window_columns);
+  // `keys`: rows of `columns` keys. The window is rows x window_columns; wanted is its key of rank
+  // `rank`.
+  RankWindow(std::vector<Key> keys, int64_t columns, int64_t window_rows, int64_t window_columns,
+             int64_t rank);
 
-  // medians[x] = the key of rank floor(n / 2) of the n in the window whose first row is `row` and
-  // first column is x. REQUIRES: the block holds those windows.
-  void Medians(int64_t row, std::span<Key> medians);
+  // found[x] = the wanted key of the window whose first row is `row` and first column is x.
+  // REQUIRES: the block holds those windows.
+  void FindRow(int64_t row, std::span<Key> found);
 
  private:
   void Start(int64_t row);
   void AddColumn(int64_t row, int64_t column);
   void RemoveColumn(int64_t row, int64_t column);
-  Key Median();
+  Key Find();
 
-  const int64_t columns_, window_rows_, window_columns_;
+  const int64_t columns_, window_rows_, window_columns_, rank_;
   std::vector<Key> sorted_;
   std::vector<uint32_t> ranks_;  // of each key of the block
   std::vector<uint64_t> bits_;   // of the window's ranks
@@ -41,10 +43,11 @@ class RankWindow {
 
 template <class Key>
 RankWindow<Key>::RankWindow(std::vector<Key> keys, int64_t columns, int64_t window_rows,
-                            int64_t window_columns)
+                            int64_t window_columns, int64_t rank)
     : columns_(columns),
       window_rows_(window_rows),
       window_columns_(window_columns),
+      rank_(rank),
       sorted_(keys.size()),
       ranks_(keys.size()),
       bits_(keys.size() / 64 + 1) {
@@ -58,14 +61,14 @@ RankWindow<Key>::RankWindow(std::vector<Key> keys, int64_t columns, int64_t wind
 }
 
 template <class Key>
-void RankWindow<Key>::Medians(int64_t row, std::span<Key> medians) {
+void RankWindow<Key>::FindRow(int64_t row, std::span<Key> found) {
   Start(row);
-  for (size_t x = 0; x < medians.size(); ++x) {
+  for (size_t x = 0; x < found.size(); ++x) {
     if (x > 0) {
       RemoveColumn(row, static_cast<int64_t>(x) - 1);
       AddColumn(row, static_cast<int64_t>(x) + window_columns_ - 1);
     }
-    medians[x] = Median();
+    found[x] = Find();
   }
 }
 
@@ -96,14 +99,13 @@ void RankWindow<Key>::RemoveColumn(int64_t row, int64_t column) {
 }
 
 template <class Key>
-Key RankWindow<Key>::Median() {
-  const int64_t middle = window_rows_ * window_columns_ / 2;
-  while (below_ > middle) below_ -= std::popcount(bits_[--word_]);
-  for (int count; below_ + (count = std::popcount(bits_[word_])) <= middle; ++word_) {
+Key RankWindow<Key>::Find() {
+  while (below_ > rank_) below_ -= std::popcount(bits_[--word_]);
+  for (int count; below_ + (count = std::popcount(bits_[word_])) <= rank_; ++word_) {
     below_ += count;
   }
   uint64_t word = bits_[word_];
-  for (int64_t skip = middle - below_; skip > 0; --skip) word &= word - 1;
+  for (int64_t skip = rank_ - below_; skip > 0; --skip) word &= word - 1;
   return sorted_[word_ * 64 + static_cast<size_t>(std::countr_zero(word))];
 }
 

@@ -59,25 +59,28 @@ constexpr FunctionRow kFunctions[] = {
 #undef GPUCALL_ELEMENTWISE
 };
 
-// Mathematics, and divisions.
-bool IsCostly(std::string_view function) {
+// Costs are in units of a cheap instruction, of those that a thread's code has for one element.
+constexpr int kStridedReadCost = 10;  // for each dimension
+
+int FunctionCost(std::string_view function) {
   constexpr std::string_view kCheap[] = {"Copysign", "NextAfter", "LeakyRelu"};
-  constexpr std::string_view kDivisions[] = {"FloorDivide", "Remainder", "Fmod", "Reciprocal"};
-  if (std::ranges::find(kCheap, function) != std::end(kCheap)) return false;
-  if (std::ranges::find(kDivisions, function) != std::end(kDivisions)) return true;
+  constexpr std::string_view kShort[] = {"Exp",         "Log",       "Sqrt", "Tanh",      "Sigmoid",
+                                         "Divide",      "Exp2",      "Log2", "Silu",      "Erf",
+                                         "FloorDivide", "Remainder", "Fmod", "Reciprocal"};
+  if (std::ranges::find(kCheap, function) != std::end(kCheap)) return 1;
+  if (std::ranges::find(kShort, function) != std::end(kShort)) return 12;
+  if (function == "Power") return 32;
   const auto* row = std::ranges::find(kFunctions, function, &FunctionRow::function);
-  return row != std::end(kFunctions) && row->result == ElementwiseResult::kSame &&
-         (row->takes == ElementwiseTakes::kF || row->takes == ElementwiseTakes::kFC);
+  const bool mathematics =
+      row != std::end(kFunctions) && row->result == ElementwiseResult::kSame &&
+      (row->takes == ElementwiseTakes::kF || row->takes == ElementwiseTakes::kFC);
+  return mathematics ? 24 : 1;
 }
 
-// Costs are in units of a cheap instruction.
-constexpr int kStridedReadCost = 12;
-
 int Cost(const ElementwiseKernel::Instruction& instruction) {
-  const int width = kTypes[static_cast<size_t>(instruction.type)].size_bytes > 4 ? 2 : 1;
-  const bool power = instruction.function == "Power";
-  if (!power && !IsCostly(instruction.function)) return width;
-  return (power ? 32 : 12) * width * (IsComplex(instruction.type) ? 8 : 1);
+  const int cost = FunctionCost(instruction.function);
+  if (cost > 1 && IsComplex(instruction.type)) return 16 * cost;
+  return kTypes[static_cast<size_t>(instruction.type)].size_bytes > 4 ? 2 * cost : cost;
 }
 
 // A thread computes `vectors` groups of `width` neighbouring elements.
@@ -91,7 +94,7 @@ Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
   int full_inputs = 0;
   int64_t cost = 1;
   for (const auto& input : kernel.inputs) {
-    if (input.mode == ReadMode::kStrided) cost += kStridedReadCost;
+    if (input.mode == ReadMode::kStrided) cost += kStridedReadCost * kernel.rank;
     if (input.mode != ReadMode::kFull) continue;
     bytes = std::max(bytes, ElementBytes(input.type));
     ++full_inputs;
@@ -269,14 +272,16 @@ bool Faults(const ElementwiseKernel& kernel) {
 
 int ElementBytes(ElementType type) { return kTypes[static_cast<size_t>(type)].size_bytes; }
 
-std::string ElementwisePrelude() {
+std::string ElementwisePrelude(NumberKinds kinds) {
   std::string source = "#define GPUCALL_FN __device__\n";
   source.append(kElementwiseHalfText);
   source.append(kElementwiseTypesText);
   source.append(kElementwiseFunctionsText);
   source.append(kElementwiseMathText);
-  source.append(kElementwiseComplexText);
-  source.append(kElementwiseComplexMathText);
+  if (kinds == NumberKinds::kAll) {
+    source.append(kElementwiseComplexText);
+    source.append(kElementwiseComplexMathText);
+  }
   source.append(kElementwiseTileText);
   source.append("namespace e = gpucall::elementwise;\n");
   source.append("using e::Float16;\nusing e::Bfloat16;\nusing e::Complex;\n");
@@ -306,6 +311,13 @@ std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view 
   Line(source, "}");
   Line(source, "}  // namespace ", name, "_code");
   return source;
+}
+
+NumberKinds KindsOf(const ElementwiseKernel& kernel) {
+  const auto is_complex = [](const auto& of) { return IsComplex(of.type); };
+  const bool any = std::ranges::any_of(kernel.inputs, is_complex) ||
+                   std::ranges::any_of(kernel.instructions, is_complex);
+  return any ? NumberKinds::kAll : NumberKinds::kReal;
 }
 
 std::string ElementwiseSignature(const ElementwiseKernel& kernel) {

@@ -55,8 +55,10 @@ struct ElementwiseKernel {
 // Equal for kernels with equal source.
 std::string ElementwiseSignature(const ElementwiseKernel& kernel);
 
-// What kernels need before them, once in a source.
-std::string ElementwisePrelude();
+// What kernels need before them, once in a source. That of real numbers compiles in less time.
+enum class NumberKinds : uint8_t { kReal, kAll };
+std::string ElementwisePrelude(NumberKinds kinds);
+NumberKinds KindsOf(const ElementwiseKernel& kernel);
 // One kernel, extern "C" under `name`. A source may hold several.
 std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view name);
 // Options of NVRTC for the source, for real architecture `compute_capability` (90: sm_90).

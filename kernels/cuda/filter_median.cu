@@ -1,5 +1,5 @@
 // Medians of 3x3 and 5x5 windows by exchanges in registers.
-#include "kernels/cuda/filter_median.cuh"
+#include "kernels/cuda/filter_rank.cuh"
 
 #define GPUCALL_FN __device__ __forceinline__
 #include "kernels/cuda/median_network.h"
@@ -114,7 +114,8 @@ __global__ void __launch_bounds__(kFilterThreads)
 }
 
 // The side of the network for a window; 0 where there is none.
-int NetworkSide(const FilterWindow& window, int channels) {
+int NetworkSide(const FilterWindow& window, int rank, int channels) {
+  if (rank != window.rows * window.columns / 2) return 0;
   const bool square = window.rows == window.columns && (window.rows == 3 || window.rows == 5);
   return square && channels <= kMaxChannels ? window.rows : 0;
 }
@@ -128,15 +129,15 @@ cudaError_t LaunchNetwork(const FilterBatch& batch, cudaStream_t stream) {
 
 }  // namespace
 
-FilterTile MedianTile(const FilterWindow& window, PixelType input, int channels) {
-  if (NetworkSide(window, channels) == 0) return MedianSelectTile(channels);
+FilterTile RankTile(const FilterWindow& window, int rank, PixelType input, int channels) {
+  if (NetworkSide(window, rank, channels) == 0) return RankSelectTile(channels);
   return {input == PixelType::kUint8 ? Words<uint8_t>::kRows : Words<float>::kRows,
           TileColumns(channels)};
 }
 
-cudaError_t LaunchMedian(const FilterBatch& batch, cudaStream_t stream) {
-  const int side = NetworkSide(batch.window, batch.channels);
-  if (side == 0) return LaunchMedianSelect(batch, stream);
+cudaError_t LaunchRank(const FilterBatch& batch, int rank, cudaStream_t stream) {
+  const int side = NetworkSide(batch.window, rank, batch.channels);
+  if (side == 0) return LaunchRankSelect(batch, rank, stream);
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
     return side == 3 ? LaunchNetwork<In, Out, 3>(batch, stream)
                      : LaunchNetwork<In, Out, 5>(batch, stream);

@@ -1,7 +1,5 @@
 #include "server/device/cpu_device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -13,28 +11,41 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "server/base/status_macros.h"
+#include "server/device/cpu_block_pool.h"
+#include "server/device/cpu_copier.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_values.h"
+#include "server/device/host_memory.h"
 
 namespace gpucall {
 namespace {
 
+// Smaller outputs stay in the lane's memory, and are copied into a reply.
+constexpr int64_t kMinOwnedBytes = 64 << 10;
+
 class CpuLane : public Lane {
  public:
+  explicit CpuLane(std::shared_ptr<CpuBlockPool> blocks) : blocks_(std::move(blocks)) {}
   absl::Status Execute(absl::Span<Execution> batch, BatchTiming& timing) override;
 
  private:
   absl::Status Run(Execution& execution);
-  absl::Status AllocateOutputs(const Plan& plan);
+  absl::Status PlaceInput(uint32_t value, const Storage& input);
+  absl::Status PlaceOutputs(Execution& execution);
+  // Where the elements of an output are made, or are already.
+  absl::StatusOr<Storage> MakeOutput(uint32_t value, bool keep);
   absl::Status RunStep(const Step& step);
   absl::Status AllocateResults(const Step& step);
   absl::Status AllocateResult(uint32_t value);
 
+  const std::shared_ptr<CpuBlockPool> blocks_;
   CpuMemory memory_;
-  CpuValues values_;  // of the task that runs
+  // Of the task that runs:
+  CpuValues values_;
+  std::vector<Storage> placed_;  // resident inputs and outputs, by value
 };
 
 absl::Status CpuLane::Execute(absl::Span<Execution> batch, BatchTiming& timing) {
@@ -44,6 +55,7 @@ absl::Status CpuLane::Execute(absl::Span<Execution> batch, BatchTiming& timing) 
   for (Execution& execution : batch) {
     execution.outputs.clear();
     execution.status = Run(execution);
+    placed_.clear();  // drops its references to buffers
     if (absl::IsResourceExhausted(execution.status)) failure.Update(execution.status);
     if (!execution.status.ok()) execution.outputs.clear();
   }
@@ -59,10 +71,11 @@ absl::Status CpuLane::Run(Execution& execution) {
   const Plan& plan = *execution.plan;
   values_.plan = &plan;
   values_.places.assign(plan.values.size(), {});
+  placed_.assign(plan.values.size(), {});
   for (uint32_t i = 0; i < plan.input_count; ++i) {
-    values_.places[i].data = static_cast<const std::byte*>(execution.inputs[i].data);
+    GPUCALL_RETURN_IF_ERROR(PlaceInput(i, execution.inputs[i]));
   }
-  GPUCALL_RETURN_IF_ERROR(AllocateOutputs(plan));
+  GPUCALL_RETURN_IF_ERROR(PlaceOutputs(execution));
   const CpuMemory::Mark outputs_end = memory_.mark();
   absl::Status status;
   for (const Step& step : plan.steps) {
@@ -70,11 +83,63 @@ absl::Status CpuLane::Run(Execution& execution) {
     if (!status.ok()) break;
   }
   memory_.Rewind(outputs_end);
-  GPUCALL_RETURN_IF_ERROR(status);
-  for (uint32_t value : plan.outputs) {
-    execution.outputs.push_back({values_.data(value), values_.type(value).size_bytes()});
+  return status;
+}
+
+absl::Status CpuLane::PlaceInput(uint32_t value, const Storage& input) {
+  CpuValues::Place& place = values_.places[value];
+  if (input.resident != nullptr) {
+    place.data = input.resident->data();
+    placed_[value] = input;
+  } else if (input.host.is_contiguous()) {
+    place.data = input.host.data();
+  } else {
+    const auto size_bytes = static_cast<size_t>(input.host.size_bytes());
+    GPUCALL_ASSIGN_OR_RETURN(std::byte* const gathered, memory_.Allocate(size_bytes));
+    input.host.CopyTo(gathered);
+    place.data = gathered;
   }
   return absl::OkStatus();
+}
+
+// Those to keep come first: the same value is then read where it is kept.
+absl::Status CpuLane::PlaceOutputs(Execution& execution) {
+  const Plan& plan = *execution.plan;
+  execution.outputs.resize(plan.outputs.size());
+  for (const bool keep : {true, false}) {
+    for (size_t i = 0; i < plan.outputs.size(); ++i) {
+      if (execution.keeps(i) != keep) continue;
+      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i], MakeOutput(plan.outputs[i], keep));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep) {
+  CpuValues::Place& place = values_.places[value];
+  Storage& placed = placed_[value];
+  const int64_t size_bytes = values_.type(value).size_bytes();
+  if (placed.resident != nullptr && !keep) {
+    return Storage{HostBytes(placed.resident->data(), size_bytes, placed.resident)};
+  }
+  if (placed.resident != nullptr || place.target != nullptr) return placed;
+  std::byte* target = nullptr;
+  if (keep) {
+    GPUCALL_ASSIGN_OR_RETURN(placed.resident, MakeCpuBuffer(*blocks_, size_bytes));
+    target = placed.resident->data();
+  } else if (size_bytes >= kMinOwnedBytes) {
+    GPUCALL_ASSIGN_OR_RETURN(std::shared_ptr<std::byte> block, blocks_->Take(size_bytes));
+    target = block.get();
+    placed.host = HostBytes(target, size_bytes, std::move(block));
+  } else {
+    GPUCALL_ASSIGN_OR_RETURN(target, memory_.Allocate(static_cast<size_t>(size_bytes)));
+    placed.host = HostBytes(target, size_bytes);
+  }
+  if (value < values_.plan->input_count && size_bytes > 0) {
+    std::memcpy(target, place.data, static_cast<size_t>(size_bytes));
+  }
+  place.data = place.target = target;
+  return placed;
 }
 
 absl::Status CpuLane::AllocateResult(uint32_t value) {
@@ -83,18 +148,6 @@ absl::Status CpuLane::AllocateResult(uint32_t value) {
   const auto size_bytes = static_cast<size_t>(values_.type(value).size_bytes());
   GPUCALL_ASSIGN_OR_RETURN(place.target, memory_.Allocate(size_bytes));
   place.data = place.target;
-  return absl::OkStatus();
-}
-
-absl::Status CpuLane::AllocateOutputs(const Plan& plan) {
-  for (uint32_t value : plan.outputs) {
-    const std::byte* input = values_.data(value);
-    GPUCALL_RETURN_IF_ERROR(AllocateResult(value));
-    if (value < plan.input_count && values_.data(value) != input) {
-      const auto size_bytes = static_cast<size_t>(values_.type(value).size_bytes());
-      if (size_bytes > 0) std::memcpy(values_.target(value), input, size_bytes);
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -139,14 +192,23 @@ class CpuDevice : public Device {
   CpuDevice() {
     info_.id = "cpu";
     info_.name = ProcessorName();
-    info_.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    info_.memory_bytes = HostMemoryLimit();
     info_.default_lanes = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
   const DeviceInfo& info() const override { return info_; }
-  absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override { return std::make_unique<CpuLane>(); }
+  absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override {
+    return std::make_unique<CpuLane>(blocks_);
+  }
+  absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) override {
+    return MakeCpuBuffer(*blocks_, size_bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override {
+    return std::make_unique<CpuCopier>();
+  }
 
  private:
   DeviceInfo info_;
+  const std::shared_ptr<CpuBlockPool> blocks_ = std::make_shared<CpuBlockPool>();
 };
 
 }  // namespace

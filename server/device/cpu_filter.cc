@@ -52,8 +52,14 @@ void RunFilter(const FilterStep& step, const CpuValues& values) {
     case FilterStep::Form::kDense:
       cpu::DenseFilter(image, window, DenseWeights(step, values), output);
       break;
-    case FilterStep::Form::kMedian:
-      cpu::MedianFilter(image, window, output);
+    case FilterStep::Form::kRank:
+      cpu::RankFilter(image, window, step.rank, output);
+      break;
+    case FilterStep::Form::kMinimum:
+      cpu::ExtremeFilter(image, window, cpu::Extreme::kMinimum, output);
+      break;
+    case FilterStep::Form::kMaximum:
+      cpu::ExtremeFilter(image, window, cpu::Extreme::kMaximum, output);
       break;
   }
 }

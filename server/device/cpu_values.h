@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/element_type.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/program/plan.h"
 
 namespace gpucall {

@@ -1,11 +1,14 @@
 // The CUDA device, as the module's factory makes it.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/device/cuda_copier.h"
 #include "server/device/cuda_lane.h"
 #include "server/device/cuda_module.h"
 #include "server/device/cuda_status.h"
+#include "server/device/host_memory.h"
 
 namespace gpucall {
 namespace {
@@ -14,14 +17,30 @@ namespace {
 constexpr int kMinComputeCapability = 80;
 constexpr int kDefaultLanes = 2;
 
+// A sixteenth of the host memory, from 64 MiB to 1 GiB.
+int64_t PinnedBlockCount() {
+  return std::clamp<int64_t>(HostMemoryLimit() / 16 / PinnedPool::kBlockBytes, 64, 1024);
+}
+
 class CudaDevice : public Device {
  public:
-  CudaDevice(DeviceInfo info, int ordinal, DeviceMemoryPool pool, int compute_capability)
-      : state_{std::move(info), ordinal, std::move(pool),
-               KernelCache(compute_capability, KernelDiskCache::FromEnvironment())} {}
+  CudaDevice(DeviceInfo info, int ordinal, DeviceMemoryPool pool,
+             std::shared_ptr<PinnedPool> blocks, int compute_capability)
+      : state_{.info = std::move(info),
+               .ordinal = ordinal,
+               .pool = std::move(pool),
+               .blocks = std::move(blocks),
+               .kernels{compute_capability, KernelDiskCache::FromEnvironment()}} {}
 
   const DeviceInfo& info() const override { return state_.info; }
   absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override { return CudaLane::Make(state_); }
+  absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) override {
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(state_.ordinal));
+    return state_.pool.AllocateBuffer(size_bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override {
+    return CudaCopier::Make(state_.ordinal, state_.blocks);
+  }
 
  private:
   CudaDeviceState state_;
@@ -43,7 +62,8 @@ absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(int ordinal) {
   }
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(ordinal));
   GPUCALL_ASSIGN_OR_RETURN(DeviceMemoryPool pool, DeviceMemoryPool::Make(ordinal));
-  return std::make_unique<CudaDevice>(std::move(info), ordinal, std::move(pool),
+  GPUCALL_ASSIGN_OR_RETURN(auto blocks, PinnedPool::Make(PinnedBlockCount()));
+  return std::make_unique<CudaDevice>(std::move(info), ordinal, std::move(pool), std::move(blocks),
                                       compute_capability);
 }
 

@@ -155,14 +155,42 @@ class DenseRun : public FilterRun {
   int64_t weights_offset_ = 0;
 };
 
-class MedianRun : public FilterRun {
+class RankRun : public FilterRun {
  public:
-  MedianRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
-      : FilterRun(step, layout, tile) {}
+  RankRun(size_t step, BatchLayout& layout, int rank, cuda::FilterTile tile)
+      : FilterRun(step, layout, tile), rank_(rank) {}
 
   absl::Status Launch(cudaStream_t stream) override {
-    return CudaStatus(cuda::LaunchMedian(batch_, stream), "LaunchMedian");
+    return CudaStatus(cuda::LaunchRank(batch_, rank_, stream), "LaunchRank");
   }
+
+ private:
+  const int rank_;
+};
+
+class ExtremePassesRun : public FilterRun {
+ public:
+  ExtremePassesRun(size_t step, BatchLayout& layout, cuda::Extreme extreme)
+      : FilterRun(step, layout, {1, 1}), extreme_(extreme) {
+    for (size_t g = 0; g < layout.groups().size(); ++g) {
+      layout.RequireScratch(PlanOf(g).values[StepOf(g).image].size_bytes());
+    }
+  }
+
+  absl::Status Launch(cudaStream_t stream) override {
+    cuda::FilterBatch single = batch_;
+    single.image_count = 1;
+    for (const cuda::FilterImage& image : images_) {
+      single.only = image;
+      GPUCALL_RETURN_IF_ERROR(CudaStatus(
+          cuda::LaunchExtremePasses(single, extreme_, memory_ + layout_.scratch_offset(), stream),
+          "LaunchExtremePasses"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const cuda::Extreme extreme_;
 };
 
 // Whether sums in float32, of the kernel that does both passes at once, will do.
@@ -193,13 +221,18 @@ absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout&
       return std::make_unique<SeparableRun>(step, layout, filter);
     case FilterStep::Form::kDense:
       return std::make_unique<DenseRun>(step, layout, filter);
-    case FilterStep::Form::kMedian:
+    case FilterStep::Form::kMinimum:
+      return std::make_unique<ExtremePassesRun>(step, layout, cuda::Extreme::kMinimum);
+    case FilterStep::Form::kMaximum:
+      return std::make_unique<ExtremePassesRun>(step, layout, cuda::Extreme::kMaximum);
+    case FilterStep::Form::kRank:
       break;
   }
   const cuda::PixelType input =
       image == DType::kUint8 ? cuda::PixelType::kUint8 : cuda::PixelType::kFloat32;
-  return std::make_unique<MedianRun>(step, layout,
-                                     cuda::MedianTile(WindowOf(filter), input, ChannelsOf(filter)));
+  const int rank = static_cast<int>(filter.rank);
+  return std::make_unique<RankRun>(
+      step, layout, rank, cuda::RankTile(WindowOf(filter), rank, input, ChannelsOf(filter)));
 }
 
 }  // namespace gpucall

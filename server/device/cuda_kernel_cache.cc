@@ -95,8 +95,8 @@ absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& ke
 }
 
 absl::StatusOr<KernelPointer> KernelCache::Load(const cuda::ElementwiseKernel& kernel) const {
-  const std::string source =
-      cuda::ElementwisePrelude() + cuda::ElementwiseSource(kernel, cuda::kElementwiseKernelName);
+  const std::string source = cuda::ElementwisePrelude(cuda::KindsOf(kernel)) +
+                             cuda::ElementwiseSource(kernel, cuda::kElementwiseKernelName);
   const std::string key = DiskKey(source, compute_capability_);
   std::optional<std::string> code = disk_.Read(key);
   if (!code.has_value()) {

@@ -11,27 +11,15 @@
 namespace gpucall {
 namespace {
 
-absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const std::byte* downloaded) {
+absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const Downloaded& downloaded) {
   if (layout.fault_bytes() == 0) return absl::OkStatus();
   int32_t exponent = 0;
-  std::memcpy(
-      &exponent,
-      downloaded + (layout.faults_offset() - layout.download_offset()) + member * sizeof(exponent),
-      sizeof(exponent));
+  const int64_t first = layout.faults_offset() - layout.download_offset();
+  downloaded.Range(first + int64_t{member} * int64_t{sizeof(exponent)}, sizeof(exponent))
+      .CopyTo(reinterpret_cast<std::byte*>(&exponent));
   if (exponent == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("power: integer exponents must not be negative, got ", exponent));
-}
-
-// Of outputs that are inputs.
-int64_t UnchangedBytes(absl::Span<const Execution> batch) {
-  int64_t size_bytes = 0;
-  for (const Execution& execution : batch) {
-    for (const uint32_t value : execution.plan->outputs) {
-      if (value < execution.plan->input_count) size_bytes += execution.inputs[value].size_bytes;
-    }
-  }
-  return size_bytes;
 }
 
 // A GPU reads and writes page-locked memory itself: up to here that takes less time than a copy
@@ -48,7 +36,7 @@ bool FitsInPlace(const BatchLayout& layout) {
 
 absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Make(CudaDeviceState& device) {
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(device.ordinal));
-  GPUCALL_ASSIGN_OR_RETURN(Staging staging, Staging::Make());
+  GPUCALL_ASSIGN_OR_RETURN(Staging staging, Staging::Make(device.blocks, device.copy_threads));
   auto lane = std::unique_ptr<CudaLane>(new CudaLane(device, std::move(staging)));
   void* workspace = nullptr;
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaMalloc(&workspace, cuda::MatMul::kWorkspaceBytes));
@@ -81,20 +69,23 @@ absl::Status CudaLane::Execute(absl::Span<Execution> batch, BatchTiming& timing)
 
 absl::Status CudaLane::Run(absl::Span<Execution> batch, BatchTiming& timing) {
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(device_.ordinal));
+  for (Execution& execution : batch) GPUCALL_RETURN_IF_ERROR(MakeBuffers(execution));
   BatchLayout layout(batch);
   GPUCALL_ASSIGN_OR_RETURN(const auto steps, PrepareSteps(layout));
   const bool in_place = FitsInPlace(layout);
-  GPUCALL_ASSIGN_OR_RETURN(const std::byte* downloaded, in_place ? RunInPlace(batch, layout, steps)
+  GPUCALL_ASSIGN_OR_RETURN(const Downloaded downloaded, in_place ? RunInPlace(batch, layout, steps)
                                                                  : RunCopied(batch, layout, steps));
-  Deliver(batch, layout, downloaded);
+  GPUCALL_RETURN_IF_ERROR(Deliver(batch, layout, downloaded));
   return ReadTiming(in_place, timing);
 }
 
-absl::StatusOr<const std::byte*> CudaLane::RunCopied(absl::Span<Execution> batch,
-                                                     const BatchLayout& layout, StepRuns steps) {
+absl::StatusOr<Downloaded> CudaLane::RunCopied(absl::Span<Execution> batch, BatchLayout& layout,
+                                               StepRuns steps) {
   GPUCALL_RETURN_IF_ERROR(Record(kStart));
-  GPUCALL_ASSIGN_OR_RETURN(const DeviceMemory memory,
-                           device_.pool.Allocate(layout.total_bytes(), stream_.get()));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const DeviceMemory memory,
+      device_.pool.Allocate(std::max<int64_t>(layout.total_bytes(), 1), stream_.get()));
+  layout.SetMemory(memory.data());
   const auto segments = Segments(batch, layout, steps, memory.data());
   GPUCALL_RETURN_IF_ERROR(
       staging_.Upload(segments, layout.upload_bytes(), memory.data(), stream_.get()));
@@ -112,16 +103,17 @@ absl::StatusOr<const std::byte*> CudaLane::RunCopied(absl::Span<Execution> batch
   return staging_.FinishDownload(marks_[kCopiedOut].get());
 }
 
-absl::StatusOr<const std::byte*> CudaLane::RunInPlace(absl::Span<Execution> batch,
-                                                      const BatchLayout& layout, StepRuns steps) {
+absl::StatusOr<Downloaded> CudaLane::RunInPlace(absl::Span<Execution> batch, BatchLayout& layout,
+                                                StepRuns steps) {
   std::byte* const memory = staging_.arena();
+  layout.SetMemory(memory);
   staging_.Pack(Segments(batch, layout, steps, memory));
   std::fill_n(memory + layout.faults_offset(), layout.fault_bytes(), std::byte{0});
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedIn));
   for (const auto& step : steps) GPUCALL_RETURN_IF_ERROR(step->Launch(stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kComputed));
   GPUCALL_RETURN_IF_ERROR(WaitFor(marks_[kComputed].get()));
-  return memory + layout.download_offset();
+  return Downloaded(memory + layout.download_offset());
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(BatchLayout& layout) {
@@ -148,12 +140,15 @@ std::vector<Staging::Segment> CudaLane::Segments(absl::Span<const Execution> bat
   for (uint32_t value = 0; value < batch[0].plan->input_count; ++value) {
     if (!layout.IsOnDevice(value)) continue;
     for (size_t g = 0; g < layout.groups().size(); ++g) {
+      if (layout.BufferOf(value, g) != nullptr) continue;
       const BatchLayout::Slots slots = layout.SlotsOf(value, g);
-      int64_t offset = slots.offset;
-      for (const uint32_t member : layout.groups()[g].members) {
-        const TensorView& input = batch[member].inputs[value];
-        segments.push_back({offset, input.data, input.size_bytes});
-        offset += slots.stride;
+      for (size_t i = 0; i < layout.groups()[g].members.size(); ++i) {
+        int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
+        const Execution& execution = batch[layout.groups()[g].members[i]];
+        for (const HostBytes::Piece& piece : execution.inputs[value].host.pieces()) {
+          segments.push_back({offset, piece.data, piece.size_bytes});
+          offset += piece.size_bytes;
+        }
       }
     }
   }
@@ -177,32 +172,77 @@ absl::Status CudaLane::ReadTiming(bool in_place, BatchTiming& timing) const {
   return absl::OkStatus();
 }
 
-void CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
-                       const std::byte* downloaded) {
-  unchanged_.resize(static_cast<size_t>(UnchangedBytes(batch)));
-  std::byte* unchanged = unchanged_.data();
+absl::Status CudaLane::MakeBuffers(Execution& execution) {
+  execution.outputs.clear();
+  const std::vector<uint32_t>& values = execution.plan->outputs;
+  execution.outputs.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!execution.keeps(i)) continue;
+    for (size_t j = 0; j < i; ++j) {
+      if (values[j] == values[i]) execution.outputs[i].resident = execution.outputs[j].resident;
+    }
+    if (execution.outputs[i].resident != nullptr) continue;
+    GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i].resident, MakeBuffer(execution, values[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BufferPointer> CudaLane::MakeBuffer(const Execution& execution, uint32_t value) {
+  const Plan& plan = *execution.plan;
+  if (value >= plan.input_count) {
+    return device_.pool.AllocateBuffer(plan.values[value].size_bytes());
+  }
+  const Storage& input = execution.inputs[value];
+  if (input.resident != nullptr) return input.resident;
+  GPUCALL_ASSIGN_OR_RETURN(BufferPointer buffer,
+                           device_.pool.AllocateBuffer(input.host.size_bytes()));
+  std::byte* to = buffer->data();
+  for (const HostBytes::Piece& piece : input.host.pieces()) {
+    if (piece.size_bytes == 0) continue;
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(to, piece.data,
+                                                 static_cast<size_t>(piece.size_bytes),
+                                                 cudaMemcpyHostToDevice, stream_.get()));
+    to += piece.size_bytes;
+  }
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream_.get()));
+  return buffer;
+}
+
+absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
+                               const Downloaded& downloaded) {
   for (size_t g = 0; g < layout.groups().size(); ++g) {
     const BatchLayout::Group& group = layout.groups()[g];
     for (size_t i = 0; i < group.members.size(); ++i) {
       Execution& execution = batch[group.members[i]];
-      execution.outputs.clear();
       execution.status = FaultOf(layout, group.members[i], downloaded);
-      if (!execution.status.ok()) continue;
-      for (const uint32_t value : group.plan->outputs) {
-        const int64_t size_bytes = group.plan->values[value].size_bytes();
-        if (value < group.plan->input_count) {
-          std::copy_n(static_cast<const std::byte*>(execution.inputs[value].data), size_bytes,
-                      unchanged);
-          execution.outputs.push_back({unchanged, size_bytes});
-          unchanged += size_bytes;
-          continue;
-        }
-        const BatchLayout::Slots slots = layout.SlotsOf(value, g);
-        const int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
-        execution.outputs.push_back({downloaded + (offset - layout.download_offset()), size_bytes});
+      if (!execution.status.ok()) {
+        execution.outputs.clear();
+        continue;
+      }
+      for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
+        if (execution.keeps(o)) continue;
+        GPUCALL_ASSIGN_OR_RETURN(
+            execution.outputs[o].host,
+            Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
       }
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostBytes> CudaLane::Output(const Execution& execution, uint32_t value, size_t group,
+                                           size_t member, const BatchLayout& layout,
+                                           const Downloaded& downloaded) {
+  const int64_t size_bytes = execution.plan->values[value].size_bytes();
+  if (const DeviceBuffer* buffer = layout.BufferOf(value, group)) {
+    GPUCALL_ASSIGN_OR_RETURN(const Downloaded copy,
+                             staging_.DownloadToBlocks(buffer->data(), size_bytes, stream_.get()));
+    return copy.Range(0, size_bytes);
+  }
+  if (value < execution.plan->input_count) return execution.inputs[value].host;
+  const BatchLayout::Slots slots = layout.SlotsOf(value, group);
+  const int64_t offset = slots.offset + static_cast<int64_t>(member) * slots.stride;
+  return downloaded.Range(offset - layout.download_offset(), size_bytes);
 }
 
 }  // namespace gpucall

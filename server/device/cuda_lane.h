@@ -22,6 +22,8 @@ struct CudaDeviceState {
   DeviceInfo info;
   int ordinal;
   DeviceMemoryPool pool;
+  std::shared_ptr<PinnedPool> blocks;
+  CopyThreads copy_threads{3};
   KernelCache kernels;
 };
 
@@ -44,10 +46,10 @@ class CudaLane : public Lane {
 
   absl::Status Run(absl::Span<Execution> batch, BatchTiming& timing);
   // Return the layout's download region, in host memory.
-  absl::StatusOr<const std::byte*> RunCopied(absl::Span<Execution> batch, const BatchLayout& layout,
-                                             StepRuns steps);
-  absl::StatusOr<const std::byte*> RunInPlace(absl::Span<Execution> batch,
-                                              const BatchLayout& layout, StepRuns steps);
+  absl::StatusOr<Downloaded> RunCopied(absl::Span<Execution> batch, BatchLayout& layout,
+                                       StepRuns steps);
+  absl::StatusOr<Downloaded> RunInPlace(absl::Span<Execution> batch, BatchLayout& layout,
+                                        StepRuns steps);
   absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> PrepareSteps(BatchLayout& layout);
   // What the upload region holds, once the layout's memory is at `memory`.
   static std::vector<Staging::Segment> Segments(absl::Span<const Execution> batch,
@@ -55,8 +57,16 @@ class CudaLane : public Lane {
                                                 std::byte* memory);
   absl::Status Record(Mark mark);
   absl::Status ReadTiming(bool in_place, BatchTiming& timing) const;
+  // Makes the buffers of an execution's outputs that are to be kept.
+  absl::Status MakeBuffers(Execution& execution);
+  absl::StatusOr<BufferPointer> MakeBuffer(const Execution& execution, uint32_t value);
   // Sets outputs and statuses; `downloaded` is the layout's download region.
-  void Deliver(absl::Span<Execution> batch, const BatchLayout& layout, const std::byte* downloaded);
+  absl::Status Deliver(absl::Span<Execution> batch, const BatchLayout& layout,
+                       const Downloaded& downloaded);
+  // Of a value that is not kept, of the member number `member` of `group`.
+  absl::StatusOr<HostBytes> Output(const Execution& execution, uint32_t value, size_t group,
+                                   size_t member, const BatchLayout& layout,
+                                   const Downloaded& downloaded);
 
   CudaDeviceState& device_;
   Staging staging_;
@@ -64,8 +74,7 @@ class CudaLane : public Lane {
   CublasLt cublas_;
   std::optional<cuda::MatMul> matmul_;
   std::array<CudaEvent, kMarkCount> marks_;
-  std::vector<std::byte> unchanged_;  // outputs that are inputs
-  CudaStream stream_;                 // last: its work uses all of the above
+  CudaStream stream_;  // last: its work uses all of the above
 };
 
 }  // namespace gpucall

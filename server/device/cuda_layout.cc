@@ -1,5 +1,6 @@
 #include "server/device/cuda_layout.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
@@ -49,11 +50,18 @@ bool MayFault(const Step& step) {
   return elementwise != nullptr && elementwise->may_fault;
 }
 
+bool HasBuffers(const Execution& execution) {
+  const auto has_buffer = [](const Storage& storage) { return storage.resident != nullptr; };
+  return std::ranges::any_of(execution.inputs, has_buffer) ||
+         std::ranges::any_of(execution.outputs, has_buffer);
+}
+
 }  // namespace
 
 BatchLayout::BatchLayout(absl::Span<const Execution> batch) {
   FindGroups(batch);
   const Plan& plan = *batch[0].plan;
+  FindBuffers(batch);
   FindRegions(plan);
   slots_.resize(regions_.size() * groups_.size());
   Place(Region::kUpload, upload_bytes_);
@@ -69,9 +77,29 @@ void BatchLayout::FindGroups(absl::Span<const Execution> batch) {
   absl::flat_hash_map<std::vector<int64_t>, size_t> group_of;
   for (uint32_t i = 0; i < batch.size(); ++i) {
     const Plan* plan = batch[i].plan;
+    if (HasBuffers(batch[i])) {
+      groups_.push_back({plan, {i}});
+      continue;
+    }
     const auto [found, added] = group_of.try_emplace(InputShapes(*plan), groups_.size());
     if (added) groups_.push_back({plan, {}});
     groups_[found->second].members.push_back(i);
+  }
+}
+
+void BatchLayout::FindBuffers(absl::Span<const Execution> batch) {
+  buffers_.resize(groups_[0].plan->values.size() * groups_.size());
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const Execution& first = batch[groups_[g].members[0]];
+    const auto set = [&](uint32_t value, const Storage& storage) {
+      if (storage.resident) buffers_[value * groups_.size() + g] = storage.resident.get();
+    };
+    for (uint32_t i = 0; i < first.inputs.size(); ++i) set(i, first.inputs[i]);
+    for (size_t i = 0; i < first.outputs.size(); ++i) {
+      if (first.plan->outputs[i] >= first.plan->input_count) {
+        set(first.plan->outputs[i], first.outputs[i]);
+      }
+    }
   }
 }
 
@@ -94,6 +122,7 @@ void BatchLayout::Place(Region region, int64_t& size_bytes) {
     if (regions_[value] != region) continue;
     size_bytes = AlignUp(size_bytes, kValueAlignment);
     for (size_t g = 0; g < groups_.size(); ++g) {
+      if (BufferOf(static_cast<uint32_t>(value), g) != nullptr) continue;
       const int64_t stride = AlignUp(groups_[g].plan->values[value].size_bytes(), kSlotAlignment);
       slots_[value * groups_.size() + g] = {.offset = size_bytes, .stride = stride};
       size_bytes += stride * static_cast<int64_t>(groups_[g].members.size());
@@ -102,6 +131,11 @@ void BatchLayout::Place(Region region, int64_t& size_bytes) {
 }
 
 BatchLayout::Slots BatchLayout::SlotsOf(uint32_t value, size_t group) const {
+  if (const DeviceBuffer* buffer = BufferOf(value, group)) {
+    return {.offset = static_cast<int64_t>(reinterpret_cast<intptr_t>(buffer->data()) -
+                                           reinterpret_cast<intptr_t>(memory_)),
+            .stride = 0};
+  }
   Slots slots = slots_[value * groups_.size() + group];
   slots.offset += OffsetOf(regions_[value]);
   return slots;

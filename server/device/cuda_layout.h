@@ -5,7 +5,8 @@
 //   work      intermediate values, then scratch memory that steps share, one after another
 //   download  the outputs that steps write, then a fault word (int32_t) for each execution
 // A value of all executions lies together: those of one group at a constant stride, so that library
-// calls can run over them.
+// calls can run over them. Values in buffers (resident inputs, kept outputs) lie elsewhere: an
+// execution that has some is a group of its own.
 #ifndef GPUCALL_SERVER_DEVICE_CUDA_LAYOUT_H_
 #define GPUCALL_SERVER_DEVICE_CUDA_LAYOUT_H_
 
@@ -30,16 +31,22 @@ class BatchLayout {
     int64_t stride;  // bytes to the next member
   };
 
-  // Groups are in the order of their first members. REQUIRES: equal plan signatures.
+  // Groups are in the order of their first members. REQUIRES: equal plan signatures; the outputs of
+  // executions hold the buffers of those to keep.
   explicit BatchLayout(absl::Span<const Execution> batch);
 
   absl::Span<const Group> groups() const { return groups_; }
 
-  // REQUIRES: the value is read or written by a step. Offsets are final once nothing more is
-  // reserved.
+  // Where the block is. Call once nothing more is reserved, before SlotsOf.
+  void SetMemory(const std::byte* memory) { memory_ = memory; }
+  // REQUIRES: the value is read or written by a step. Of a buffer: the distance to it.
   Slots SlotsOf(uint32_t value, size_t group) const;
   // True for inputs that steps read, and for values that steps write.
   bool IsOnDevice(uint32_t value) const { return regions_[value] != Region::kNone; }
+  // The buffer that holds the value of a group's only member, else null.
+  const DeviceBuffer* BufferOf(uint32_t value, size_t group) const {
+    return buffers_[value * groups_.size() + group];
+  }
 
   // Space for a table, and its offset.
   int64_t ReserveTable(int64_t size_bytes);
@@ -57,13 +64,16 @@ class BatchLayout {
   enum class Region : uint8_t { kNone, kUpload, kWork, kDownload };
 
   void FindGroups(absl::Span<const Execution> batch);
+  void FindBuffers(absl::Span<const Execution> batch);
   void FindRegions(const Plan& plan);
   void Place(Region region, int64_t& size_bytes);
   int64_t OffsetOf(Region region) const;
 
   std::vector<Group> groups_;
-  std::vector<Region> regions_;  // by value
-  std::vector<Slots> slots_;     // by value and group, offsets from the start of the region
+  const std::byte* memory_ = nullptr;
+  std::vector<const DeviceBuffer*> buffers_;  // by value and group
+  std::vector<Region> regions_;               // by value
+  std::vector<Slots> slots_;  // by value and group, offsets from the start of the region
   int64_t upload_bytes_ = 0, work_bytes_ = 0, scratch_bytes_ = 0, faults_ = 0, fault_bytes_ = 0;
 };
 

@@ -6,6 +6,18 @@
 #include "server/device/cuda_status.h"
 
 namespace gpucall {
+namespace {
+
+class CudaBuffer final : public DeviceBuffer {
+ public:
+  CudaBuffer(DeviceMemory memory, int64_t size_bytes)
+      : DeviceBuffer(memory.data(), size_bytes), memory_(std::move(memory)) {}
+
+ private:
+  const DeviceMemory memory_;
+};
+
+}  // namespace
 
 absl::StatusOr<DeviceMemoryPool> DeviceMemoryPool::Make(int ordinal) {
   cudaMemPoolProps properties = {};
@@ -14,7 +26,10 @@ absl::StatusOr<DeviceMemoryPool> DeviceMemoryPool::Make(int ordinal) {
   properties.location.id = ordinal;
   cudaMemPool_t pool = nullptr;
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemPoolCreate(&pool, &properties));
-  DeviceMemoryPool result{CudaMemPool(pool)};
+  CudaMemPool owner(pool);
+  cudaStream_t stream = nullptr;
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  DeviceMemoryPool result(std::move(owner), CudaStream(stream));
   uint64_t keep = std::numeric_limits<uint64_t>::max();
   GPUCALL_RETURN_IF_CUDA_ERROR(
       cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
@@ -42,6 +57,13 @@ absl::StatusOr<DeviceMemory> DeviceMemoryPool::Allocate(int64_t size_bytes, cuda
   }
   GPUCALL_RETURN_IF_ERROR(CudaStatus(error, "cudaMallocFromPoolAsync"));
   return DeviceMemory(static_cast<std::byte*>(data), stream);
+}
+
+absl::StatusOr<BufferPointer> DeviceMemoryPool::AllocateBuffer(int64_t size_bytes) {
+  cudaStream_t const stream = buffer_stream_.get();
+  GPUCALL_ASSIGN_OR_RETURN(DeviceMemory memory, Allocate(size_bytes, stream));
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream));
+  return std::make_shared<CudaBuffer>(std::move(memory), size_bytes);
 }
 
 }  // namespace gpucall

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "server/device/buffer.h"
 #include "server/device/cuda_handles.h"
 
 namespace gpucall {
@@ -45,10 +46,16 @@ class DeviceMemoryPool {
   // for and free.
   absl::StatusOr<DeviceMemory> Allocate(int64_t size_bytes, cudaStream_t stream);
 
+  // As Allocate, usable on any stream at once. Its last reference must go after the work that uses
+  // it is done.
+  absl::StatusOr<BufferPointer> AllocateBuffer(int64_t size_bytes);
+
  private:
-  explicit DeviceMemoryPool(CudaMemPool pool) : pool_(std::move(pool)) {}
+  DeviceMemoryPool(CudaMemPool pool, CudaStream stream)
+      : pool_(std::move(pool)), buffer_stream_(std::move(stream)) {}
 
   CudaMemPool pool_;
+  CudaStream buffer_stream_;  // buffers are made and freed in it; it runs nothing else
 };
 
 }  // namespace gpucall

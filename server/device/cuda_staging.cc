@@ -12,28 +12,25 @@ namespace gpucall {
 namespace {
 
 constexpr absl::Duration kSpin = absl::Microseconds(100);
-constexpr int64_t kMaxKeptBytes = int64_t{1} << 30;  // of memory for large downloads
+constexpr int64_t kPartBytes = int64_t{1} << 20;  // of a packing that threads share
 
 int64_t PieceCount(int64_t size_bytes, int64_t piece_bytes) {
   return (size_bytes + piece_bytes - 1) / piece_bytes;
 }
 
-// Copies what the segments from `first` on have for [begin, end) to `out`, and returns the first
-// segment that goes on after it.
-size_t Gather(absl::Span<const Staging::Segment> segments, size_t first, int64_t begin, int64_t end,
-              std::byte* out) {
-  for (; first < segments.size(); ++first) {
-    const Staging::Segment& segment = segments[first];
-    const int64_t from = std::max(begin, segment.offset);
-    const int64_t to = std::min(end, segment.offset + segment.size_bytes);
-    if (from < to) {
-      std::memcpy(out + (from - begin),
-                  static_cast<const std::byte*>(segment.data) + (from - segment.offset),
-                  static_cast<size_t>(to - from));
-    }
-    if (segment.offset + segment.size_bytes > end) break;
+// Copies what the segments have for [begin, end) to `out`.
+void Gather(absl::Span<const Staging::Segment> segments, int64_t begin, int64_t end,
+            std::byte* out) {
+  auto segment = std::ranges::partition_point(
+      segments, [begin](const Staging::Segment& s) { return s.offset + s.size_bytes <= begin; });
+  for (; segment != segments.end() && segment->offset < end; ++segment) {
+    const int64_t from = std::max(begin, segment->offset);
+    const int64_t to = std::min(end, segment->offset + segment->size_bytes);
+    if (from >= to) continue;
+    std::memcpy(out + (from - begin),
+                static_cast<const std::byte*>(segment->data) + (from - segment->offset),
+                static_cast<size_t>(to - from));
   }
-  return first;
 }
 
 }  // namespace
@@ -47,8 +44,24 @@ absl::Status WaitFor(cudaEvent_t event) {
   return CudaStatus(cudaEventSynchronize(event), "cudaEventSynchronize");
 }
 
-absl::StatusOr<Staging> Staging::Make() {
+HostBytes Downloaded::Range(int64_t offset, int64_t size_bytes) const {
+  if (blocks_.empty()) return HostBytes(data_ + offset, size_bytes);
+  HostBytes bytes;
+  while (size_bytes > 0) {
+    const auto& block = blocks_[static_cast<size_t>(offset / PinnedPool::kBlockBytes)];
+    const int64_t begin = offset % PinnedPool::kBlockBytes;
+    const int64_t count = std::min(size_bytes, PinnedPool::kBlockBytes - begin);
+    bytes.Add({block.get() + begin, count, block});
+    offset += count;
+    size_bytes -= count;
+  }
+  return bytes;
+}
+
+absl::StatusOr<Staging> Staging::Make(std::shared_ptr<PinnedPool> blocks, CopyThreads& threads) {
   Staging staging;
+  staging.pool_ = std::move(blocks);
+  staging.threads_ = &threads;
   void* arena = nullptr;
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaHostAlloc(&arena, kArenaBytes, cudaHostAllocDefault));
   staging.arena_.reset(arena);
@@ -64,12 +77,14 @@ absl::StatusOr<Staging> Staging::Make() {
 absl::Status Staging::Upload(absl::Span<const Segment> segments, int64_t size_bytes,
                              std::byte* device, cudaStream_t stream) {
   const bool reuses_pieces = size_bytes > kArenaBytes;
-  size_t segment = 0;
   for (int64_t piece = 0; piece < PieceCount(size_bytes, kPieceBytes); ++piece) {
     const int64_t begin = piece * kPieceBytes;
     const int64_t end = std::min(size_bytes, begin + kPieceBytes);
     if (piece >= kPieceCount) GPUCALL_RETURN_IF_ERROR(WaitFor(PieceEvent(piece)));
-    segment = Gather(segments, segment, begin, end, Piece(piece));
+    threads_->Run(static_cast<int>(PieceCount(end - begin, kPartBytes)), [&](int part) {
+      const int64_t from = begin + part * kPartBytes;
+      Gather(segments, from, std::min(end, from + kPartBytes), Piece(piece) + (from - begin));
+    });
     GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(device + begin, Piece(piece),
                                                  static_cast<size_t>(end - begin),
                                                  cudaMemcpyHostToDevice, stream));
@@ -79,64 +94,47 @@ absl::Status Staging::Upload(absl::Span<const Segment> segments, int64_t size_by
 }
 
 void Staging::Pack(absl::Span<const Segment> segments) const {
-  Gather(segments, 0, 0, kArenaBytes, arena());
+  Gather(segments, 0, kArenaBytes, arena());
 }
 
 absl::Status Staging::StartDownload(const std::byte* device, int64_t size_bytes,
                                     cudaStream_t stream) {
-  device_ = device;
-  size_bytes_ = size_bytes;
-  stream_ = stream;
-  if (size_bytes <= kArenaBytes) {
-    if (large_bytes_ > kMaxKeptBytes) {
-      large_.reset();
-      large_bytes_ = 0;
-    }
-    if (size_bytes == 0) return absl::OkStatus();
-    return CudaStatus(cudaMemcpyAsync(arena_.get(), device, static_cast<size_t>(size_bytes),
-                                      cudaMemcpyDeviceToHost, stream),
-                      "cudaMemcpyAsync");
-  }
-  if (large_bytes_ < size_bytes) {
-    large_.reset(static_cast<std::byte*>(std::malloc(static_cast<size_t>(size_bytes))));
-    large_bytes_ = large_ == nullptr ? 0 : size_bytes;
-    if (large_ == nullptr) {
+  blocks_.clear();
+  if (size_bytes > kMaxArenaDownload) return StartBlocks(device, size_bytes, stream);
+  if (size_bytes == 0) return absl::OkStatus();
+  return CudaStatus(cudaMemcpyAsync(arena(), device, static_cast<size_t>(size_bytes),
+                                    cudaMemcpyDeviceToHost, stream),
+                    "cudaMemcpyAsync");
+}
+
+absl::Status Staging::StartBlocks(const std::byte* device, int64_t size_bytes,
+                                  cudaStream_t stream) {
+  for (int64_t begin = 0; begin < size_bytes; begin += PinnedPool::kBlockBytes) {
+    const int64_t count = std::min(size_bytes - begin, PinnedPool::kBlockBytes);
+    std::shared_ptr<std::byte> block = pool_->Take();
+    if (block == nullptr) {
       return absl::ResourceExhaustedError(
           absl::StrCat("host memory: ", size_bytes, " bytes are needed for results"));
     }
-  }
-  for (int64_t piece = 0; piece < kPieceCount; ++piece) {
-    GPUCALL_RETURN_IF_ERROR(StartPieceDownload(piece));
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(
+        block.get(), device + begin, static_cast<size_t>(count), cudaMemcpyDeviceToHost, stream));
+    blocks_.push_back(std::move(block));
   }
   return absl::OkStatus();
 }
 
-absl::Status Staging::StartPieceDownload(int64_t index) {
-  const int64_t begin = index * kPieceBytes;
-  const int64_t end = std::min(size_bytes_, begin + kPieceBytes);
-  GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(Piece(index), device_ + begin,
-                                               static_cast<size_t>(end - begin),
-                                               cudaMemcpyDeviceToHost, stream_));
-  return CudaStatus(cudaEventRecord(PieceEvent(index), stream_), "cudaEventRecord");
+absl::StatusOr<Downloaded> Staging::FinishDownload(cudaEvent_t done) {
+  GPUCALL_RETURN_IF_ERROR(WaitFor(done));
+  if (blocks_.empty()) return Downloaded(arena());
+  return Downloaded(std::exchange(blocks_, {}));
 }
 
-absl::StatusOr<const std::byte*> Staging::FinishDownload(cudaEvent_t done) {
-  if (size_bytes_ <= kArenaBytes) {
-    GPUCALL_RETURN_IF_ERROR(WaitFor(done));
-    return static_cast<const std::byte*>(arena_.get());
-  }
-  const int64_t count = PieceCount(size_bytes_, kPieceBytes);
-  for (int64_t piece = 0; piece < count; ++piece) {
-    GPUCALL_RETURN_IF_ERROR(WaitFor(PieceEvent(piece)));
-    const int64_t begin = piece * kPieceBytes;
-    const int64_t end = std::min(size_bytes_, begin + kPieceBytes);
-    std::memcpy(large_.get() + begin, Piece(piece), static_cast<size_t>(end - begin));
-    if (piece + kPieceCount < count)
-      GPUCALL_RETURN_IF_ERROR(StartPieceDownload(piece + kPieceCount));
-  }
-  GPUCALL_RETURN_IF_CUDA_ERROR(cudaEventRecord(done, stream_));
-  GPUCALL_RETURN_IF_ERROR(WaitFor(done));
-  return large_.get();
+absl::StatusOr<Downloaded> Staging::DownloadToBlocks(const std::byte* device, int64_t size_bytes,
+                                                     cudaStream_t stream) {
+  blocks_.clear();
+  GPUCALL_RETURN_IF_ERROR(StartBlocks(device, size_bytes, stream));
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream));
+  return Downloaded(std::exchange(blocks_, {}));
 }
 
 }  // namespace gpucall

@@ -4,19 +4,40 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "server/base/host_bytes.h"
+#include "server/device/copy_threads.h"
 #include "server/device/cuda_handles.h"
+#include "server/device/cuda_pinned_pool.h"
 
 namespace gpucall {
 
 // Returns once the event's work is done: looks for 100 us, then sleeps. REQUIRES: the event was
 // made with cudaEventBlockingSync.
 absl::Status WaitFor(cudaEvent_t event);
+
+// Bytes that a copy from a GPU left in host memory.
+class Downloaded {
+ public:
+  Downloaded() = default;
+  // In memory that is valid until the staging is used again.
+  explicit Downloaded(const std::byte* data) : data_(data) {}
+  // In blocks of PinnedPool::kBlockBytes, one after the other.
+  explicit Downloaded(std::vector<std::shared_ptr<std::byte>> blocks)
+      : blocks_(std::move(blocks)) {}
+
+  // REQUIRES: within what was copied.
+  HostBytes Range(int64_t offset, int64_t size_bytes) const;
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::vector<std::shared_ptr<std::byte>> blocks_;
+};
 
 // Used by one thread at a time, with one stream, which is idle before Upload is called.
 class Staging {
@@ -28,8 +49,8 @@ class Staging {
     int64_t size_bytes;
   };
 
-  // Page-locks 64 MiB. RESOURCE_EXHAUSTED: there is not as much.
-  static absl::StatusOr<Staging> Make();
+  // Page-locks 64 MiB. RESOURCE_EXHAUSTED: there is not as much. `threads` must outlive it.
+  static absl::StatusOr<Staging> Make(std::shared_ptr<PinnedPool> blocks, CopyThreads& threads);
 
   // Packs the segments (in order of offset, not overlapping) and copies `size_bytes` to `device`,
   // in one copy up to kPieceBytes, else in pieces, packing one while those before it are copied.
@@ -42,35 +63,31 @@ class Staging {
   // Packs the segments (as for Upload, within the arena) into the arena.
   void Pack(absl::Span<const Segment> segments) const;
 
-  // Begins to copy `size_bytes` from `device`. One copy where they fit the arena.
-  // RESOURCE_EXHAUSTED: there is no host memory for more.
+  // Begins to copy `size_bytes` from `device`: in one copy to the arena where they are few, else to
+  // blocks that may outlive this. RESOURCE_EXHAUSTED: there is no host memory for more.
   absl::Status StartDownload(const std::byte* device, int64_t size_bytes, cudaStream_t stream);
-  // Waits for `done`, recorded after StartDownload, and returns where the bytes are, valid until
-  // the next Upload or StartDownload.
-  absl::StatusOr<const std::byte*> FinishDownload(cudaEvent_t done);
+  // Waits for `done`, recorded after StartDownload.
+  absl::StatusOr<Downloaded> FinishDownload(cudaEvent_t done);
+  // Copies to blocks, whatever the size, and waits for the stream.
+  absl::StatusOr<Downloaded> DownloadToBlocks(const std::byte* device, int64_t size_bytes,
+                                              cudaStream_t stream);
 
  private:
   static constexpr int64_t kPieceBytes = int64_t{4} << 20;
   static constexpr int64_t kPieceCount = 16;
   static constexpr int64_t kArenaBytes = kPieceBytes * kPieceCount;
+  static constexpr int64_t kMaxArenaDownload = int64_t{256} << 10;
 
-  std::byte* Piece(int64_t index) const {
-    return static_cast<std::byte*>(arena_.get()) + index % kPieceCount * kPieceBytes;
-  }
+  std::byte* Piece(int64_t index) const { return arena() + index % kPieceCount * kPieceBytes; }
   cudaEvent_t PieceEvent(int64_t index) const { return piece_events_[index % kPieceCount].get(); }
-  absl::Status StartPieceDownload(int64_t index);
+  absl::Status StartBlocks(const std::byte* device, int64_t size_bytes, cudaStream_t stream);
 
   CudaPinnedMemory arena_;
   std::vector<CudaEvent> piece_events_;
-  // The download in flight, where it is larger than the arena: pieces go on to `large_`.
-  const std::byte* device_ = nullptr;
-  int64_t size_bytes_ = 0;
-  cudaStream_t stream_ = nullptr;
-  struct Free {
-    void operator()(std::byte* data) const noexcept { std::free(data); }
-  };
-  std::unique_ptr<std::byte, Free> large_;
-  int64_t large_bytes_ = 0;
+  std::shared_ptr<PinnedPool> pool_;
+  CopyThreads* threads_ = nullptr;
+  // Of the download in flight; none where it goes to the arena.
+  std::vector<std::shared_ptr<std::byte>> blocks_;
 };
 
 }  // namespace gpucall

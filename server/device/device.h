@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
+#include "server/device/buffer.h"
 #include "server/program/plan.h"
 
 namespace gpucall {
@@ -28,11 +28,15 @@ struct DeviceInfo {
 // One task's part of a batch.
 struct Execution {
   const Plan* plan = nullptr;
-  absl::Span<const TensorView> inputs;  // host memory, plan->values[i].size_bytes() each; unaligned
-  // Set by Lane::Execute. Elements in host memory of the lane, valid until the next Execute on it.
-  // Set where status is OK.
-  std::vector<TensorView> outputs;
+  absl::Span<const Storage> inputs;  // plan->values[i].size_bytes() each
+  // Outputs, by index, to leave in buffers of the device; empty: none.
+  absl::Span<const bool> keep_outputs;
+  // Set by Lane::Execute where status is OK. What is not kept is in host memory: pieces that have
+  // no owner are valid until the next Execute on the lane.
+  std::vector<Storage> outputs;
   absl::Status status;
+
+  bool keeps(size_t output) const { return output < keep_outputs.size() && keep_outputs[output]; }
 };
 
 // How long a batch took, by stage. A stage the device does not have is zero.
@@ -61,6 +65,11 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   // Lanes must be destroyed before their device. RESOURCE_EXHAUSTED: no memory for a lane.
   virtual absl::StatusOr<std::unique_ptr<Lane>> MakeLane() = 0;
+
+  // Buffers and copiers must be gone before their device. RESOURCE_EXHAUSTED: no memory for it,
+  // also after giving back what is kept for later.
+  virtual absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() = 0;
 };
 
 }  // namespace gpucall

@@ -103,6 +103,21 @@ std::vector<CatalogueRow> MakeRows() {
   filter("median", 1, "median over a window");
   filter("correlate", 2, "correlation with a 2-D kernel");
   filter("convolve", 2, "convolution with a 2-D kernel");
+  filter("minimum_filter", 1, "smallest element of a window");
+  filter("maximum_filter", 1, "largest element of a window");
+  filter("rank_filter", 1, "element of a given rank of a window");
+  filter("percentile_filter", 1, "percentile of a window");
+  filter("grey_erosion", 1, "smallest element of a window");
+  filter("grey_dilation", 1, "largest element of the mirrored window");
+  filter("prewitt", 1, "first derivative along an axis, [1 1 1] along the other");
+  filter("scharr", 1, "first derivative along an axis, [3 10 3] along the other");
+  filter("grey_opening", 1, "erosion, then dilation");
+  filter("grey_closing", 1, "dilation, then erosion");
+  filter("morphological_gradient", 1, "dilation minus erosion");
+  filter("white_tophat", 1, "image minus its opening");
+  filter("black_tophat", 1, "closing of an image minus the image");
+  filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
+  filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
   return rows;
 }
 

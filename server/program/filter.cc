@@ -1,44 +1,18 @@
 #include "server/program/filter.h"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/program/filter_weights.h"
 
 namespace gpucall {
 namespace {
 
-constexpr absl::string_view kAxisName[] = {"rows", "columns"};
-
 bool IsImageDType(DType dtype) { return dtype == DType::kUint8 || dtype == DType::kFloat32; }
-
-// Weights exp(-x^2 / (2 sigma^2)) for |x| <= radius, normalised; radius int(truncate * sigma + 0.5)
-// as scipy.ndimage.
-absl::StatusOr<std::vector<double>> GaussianWeights(double sigma, double truncate, int axis) {
-  const std::string allowed =
-      absl::StrCat("0 or more, with a kernel of at most ", kMaxWindowSide, " elements");
-  if (!(sigma >= 0) || !std::isfinite(sigma)) {
-    return absl::InvalidArgumentError(absl::StrCat("gaussian: sigma of the ", kAxisName[axis],
-                                                   " is ", sigma, ", allowed is ", allowed));
-  }
-  const double radius = std::floor(truncate * sigma + 0.5);
-  if (radius > (kMaxWindowSide - 1) / 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "gaussian: sigma ", sigma, " with truncate ", truncate, " gives the ", kAxisName[axis],
-        " a kernel of ", 2 * radius + 1, " elements, allowed is ", allowed));
-  }
-  const int64_t r = static_cast<int64_t>(radius);
-  std::vector<double> weights(2 * r + 1, 1.0);
-  for (int64_t x = -r; x <= r && r > 0; ++x) {
-    weights[x + r] = std::exp(-0.5 * static_cast<double>(x * x) / (sigma * sigma));
-  }
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& weight : weights) weight /= sum;
-  return weights;
-}
 
 absl::Status CheckSide(absl::string_view name, absl::string_view what, int64_t size, int axis,
                        int64_t limit) {
@@ -79,15 +53,55 @@ absl::Status LowerWindowed(const CatalogueRow& row, const FilterAttributes& attr
   return SetWindow(row.name, attributes, step);
 }
 
-absl::Status LowerGaussian(const FilterAttributes& attributes, FilterStep& step) {
+absl::Status LowerGaussian(const CatalogueRow& row, const FilterAttributes& attributes,
+                           FilterStep& step) {
   if (!(attributes.truncate >= 0) || !std::isfinite(attributes.truncate)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("gaussian: truncate is ", attributes.truncate, ", allowed is 0 or more"));
+        absl::StrCat(row.name, ": truncate is ", attributes.truncate, ", allowed is 0 or more"));
   }
-  GPUCALL_ASSIGN_OR_RETURN(step.row_weights,
-                           GaussianWeights(attributes.sigma[0], attributes.truncate, 0));
-  GPUCALL_ASSIGN_OR_RETURN(step.column_weights,
-                           GaussianWeights(attributes.sigma[1], attributes.truncate, 1));
+  for (int axis = 0; axis < 2; ++axis) {
+    GPUCALL_ASSIGN_OR_RETURN((axis == 0 ? step.row_weights : step.column_weights),
+                             GaussianWeights(row.name, attributes.sigma[axis], attributes.truncate,
+                                             attributes.order[axis], axis));
+  }
+  return absl::OkStatus();
+}
+
+// `across`: weights along the other axis.
+void LowerDerivative(int axis, std::vector<double> across, FilterStep& step) {
+  step.row_weights = {-1, 0, 1};
+  step.column_weights = std::move(across);
+  if (axis == 1) std::swap(step.row_weights, step.column_weights);
+}
+
+absl::StatusOr<int64_t> RankOf(const CatalogueRow& row, const FilterAttributes& attributes,
+                               int64_t count) {
+  if (attributes.kind == FilterKind::kMedian) return count / 2;
+  if (attributes.kind == FilterKind::kRank) {
+    const int64_t rank = attributes.rank < 0 ? attributes.rank + count : attributes.rank;
+    if (rank >= 0 && rank < count) return rank;
+    return absl::InvalidArgumentError(
+        absl::StrCat(row.name, ": rank is ", attributes.rank, ", for a window of ", count,
+                     " elements allowed is ", -count, " to ", count - 1));
+  }
+  const double percentile =
+      attributes.percentile < 0 ? attributes.percentile + 100 : attributes.percentile;
+  if (!(percentile >= 0 && percentile <= 100)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        row.name, ": percentile is ", attributes.percentile, ", allowed is -100 to 100"));
+  }
+  if (percentile == 100) return count - 1;
+  return static_cast<int64_t>(static_cast<double>(count) * percentile / 100);
+}
+
+absl::Status LowerRank(const CatalogueRow& row, const FilterAttributes& attributes,
+                       FilterStep& step) {
+  GPUCALL_RETURN_IF_ERROR(LowerWindowed(row, attributes, kMaxRankSide, step));
+  const int64_t count = step.size[0] * step.size[1];
+  GPUCALL_ASSIGN_OR_RETURN(step.rank, RankOf(row, attributes, count));
+  step.form = FilterStep::Form::kRank;
+  if (step.rank == 0) step.form = FilterStep::Form::kMinimum;
+  if (step.rank == count - 1) step.form = FilterStep::Form::kMaximum;
   return absl::OkStatus();
 }
 
@@ -126,7 +140,9 @@ absl::Status LowerKind(const CatalogueRow& row, const FilterAttributes& attribut
   step.form = FilterStep::Form::kSeparable;
   switch (attributes.kind) {
     case FilterKind::kGaussian:
-      GPUCALL_RETURN_IF_ERROR(LowerGaussian(attributes, step));
+    case FilterKind::kGaussianLaplace:
+    case FilterKind::kGaussianGradientMagnitude:
+      GPUCALL_RETURN_IF_ERROR(LowerGaussian(row, attributes, step));
       break;
     case FilterKind::kBox:
       GPUCALL_RETURN_IF_ERROR(LowerWindowed(row, attributes, kMaxWindowSide, step));
@@ -134,9 +150,13 @@ absl::Status LowerKind(const CatalogueRow& row, const FilterAttributes& attribut
       step.column_weights.assign(step.size[1], 1.0 / static_cast<double>(step.size[1]));
       return absl::OkStatus();
     case FilterKind::kSobel:
-      step.row_weights = {-1, 0, 1};
-      step.column_weights = {1, 2, 1};
-      if (attributes.axis == 1) std::swap(step.row_weights, step.column_weights);
+      LowerDerivative(attributes.axis, {1, 2, 1}, step);
+      break;
+    case FilterKind::kPrewitt:
+      LowerDerivative(attributes.axis, {1, 1, 1}, step);
+      break;
+    case FilterKind::kScharr:
+      LowerDerivative(attributes.axis, {3, 10, 3}, step);
       break;
     case FilterKind::kLaplacian:
       step.form = FilterStep::Form::kDense;
@@ -145,8 +165,25 @@ absl::Status LowerKind(const CatalogueRow& row, const FilterAttributes& attribut
       step.before = {1, 1};
       return absl::OkStatus();
     case FilterKind::kMedian:
-      step.form = FilterStep::Form::kMedian;
-      return LowerWindowed(row, attributes, kMaxMedianSide, step);
+    case FilterKind::kRank:
+    case FilterKind::kPercentile:
+      return LowerRank(row, attributes, step);
+    case FilterKind::kMinimum:
+    case FilterKind::kGreyErosion:
+    case FilterKind::kGreyOpening:
+    case FilterKind::kMorphologicalGradient:
+    case FilterKind::kWhiteTophat:
+      step.form = FilterStep::Form::kMinimum;
+      return LowerWindowed(row, attributes, kMaxWindowSide, step);
+    case FilterKind::kMaximum:
+      step.form = FilterStep::Form::kMaximum;
+      return LowerWindowed(row, attributes, kMaxWindowSide, step);
+    case FilterKind::kGreyDilation:
+    case FilterKind::kGreyClosing:
+    case FilterKind::kBlackTophat:
+      step.form = FilterStep::Form::kMaximum;
+      step.flip = true;
+      return LowerWindowed(row, attributes, kMaxWindowSide, step);
     case FilterKind::kCorrelate:
     case FilterKind::kConvolve:
       step.form = FilterStep::Form::kDense;
@@ -156,6 +193,40 @@ absl::Status LowerKind(const CatalogueRow& row, const FilterAttributes& attribut
                static_cast<int64_t>(step.column_weights.size())};
   step.before = {step.size[0] / 2, step.size[1] / 2};
   return absl::OkStatus();
+}
+
+bool IsDerivative(const FilterAttributes& attributes) {
+  switch (attributes.kind) {
+    case FilterKind::kGaussian:
+      return attributes.order != std::array<int, 2>{0, 0};
+    case FilterKind::kSobel:
+    case FilterKind::kPrewitt:
+    case FilterKind::kScharr:
+    case FilterKind::kLaplacian:
+    case FilterKind::kGaussianLaplace:
+    case FilterKind::kGaussianGradientMagnitude:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// uint8 results of filters whose last operation is not a filter, which rounds and saturates, are
+// offered only where every intermediate result is uint8.
+absl::StatusOr<DType> OutputDType(const CatalogueRow& row, const FilterAttributes& attributes,
+                                  DType image) {
+  DType output = attributes.output_dtype;
+  if (output == DType::kUnspecified) output = IsDerivative(attributes) ? DType::kFloat32 : image;
+  const bool subtracts = attributes.kind == FilterKind::kMorphologicalGradient ||
+                         attributes.kind == FilterKind::kWhiteTophat ||
+                         attributes.kind == FilterKind::kBlackTophat;
+  const bool sums = attributes.kind == FilterKind::kGaussianLaplace ||
+                    attributes.kind == FilterKind::kGaussianGradientMagnitude;
+  const bool only_float = sums || (subtracts && image == DType::kFloat32);
+  if (IsImageDType(output) && !(only_float && output == DType::kUint8)) return output;
+  return absl::UnimplementedError(absl::StrCat(row.name, ": output_dtype ", DTypeName(output),
+                                               " is not offered, dtypes are ",
+                                               only_float ? "float32" : "uint8, float32"));
 }
 
 absl::Status CheckBorder(const CatalogueRow& row, const FilterAttributes& attributes,
@@ -195,16 +266,7 @@ absl::StatusOr<FilterLowering> LowerFilter(const FilterAttributes& attributes,
   step.channels = image.shape.size() == 3 ? image.shape[2] : 1;
   GPUCALL_RETURN_IF_ERROR(LowerKind(row, attributes, kernel, step));
 
-  const bool derivative =
-      attributes.kind == FilterKind::kSobel || attributes.kind == FilterKind::kLaplacian;
-  result.output_dtype = attributes.output_dtype;
-  if (result.output_dtype == DType::kUnspecified)
-    result.output_dtype = derivative ? DType::kFloat32 : image.dtype;
-  if (!IsImageDType(result.output_dtype)) {
-    return absl::UnimplementedError(absl::StrCat(row.name, ": output_dtype ",
-                                                 DTypeName(result.output_dtype),
-                                                 " is not offered, dtypes are uint8, float32"));
-  }
+  GPUCALL_ASSIGN_OR_RETURN(result.output_dtype, OutputDType(row, attributes, image.dtype));
   return result;
 }
 

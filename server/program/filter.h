@@ -3,17 +3,17 @@
 #define GPUCALL_SERVER_PROGRAM_FILTER_H_
 
 #include "absl/status/statusor.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/program/plan.h"
 
 namespace gpucall {
 
 inline constexpr int64_t kMaxWindowSide = 4095;      // separable and dense windows
-inline constexpr int64_t kMaxMedianSide = 255;       // median windows
+inline constexpr int64_t kMaxRankSide = 255;         // rank windows
 inline constexpr int64_t kMaxDenseWindow = 1 << 16;  // elements of a dense kernel
 
 struct FilterLowering {
-  FilterStep step;  // value numbers not set
+  FilterStep step;  // value numbers not set; of a composite filter its first step
   DType output_dtype;
 };
 

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/program/program.h"
 
 namespace gpucall {

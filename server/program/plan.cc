@@ -1,10 +1,12 @@
 #include "server/program/plan.h"
 
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/program/composite.h"
 #include "server/program/fusion.h"
 #include "server/program/inference.h"
 
@@ -62,18 +64,34 @@ absl::Status AtOperation(const Program& program, size_t k, const absl::Status& s
   return absl::Status(status.code(), absl::StrCat("operation ", k, ": ", status.message()));
 }
 
-absl::StatusOr<TensorType> InferAt(const Program& program, size_t k,
-                                   absl::Span<const TensorType> values) {
-  const Operation& operation = program.operations[k];
+absl::StatusOr<TensorType> Infer(const Operation& operation, absl::Span<const TensorType> values) {
   absl::InlinedVector<const TensorType*, 3> operands;
-  for (uint32_t value : operation.inputs) {
-    if (value >= values.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "input refers to value ", value, ", allowed are the ", values.size(), " made before"));
-    }
-    operands.push_back(&values[value]);
-  }
+  for (uint32_t value : operation.inputs) operands.push_back(&values[value]);
   return InferType(operation, operands);
+}
+
+// Checks the next operation of the caller's Program, and adds to `expanded` what it is made of and
+// to `plan` the values. `places`: of the values made before; gets the operation's.
+absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
+                          int64_t max_tensor_bytes, Program& expanded, Plan& plan) {
+  for (uint32_t& value : operation.inputs) {
+    if (value >= places.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input refers to value ", value, ", allowed are the ", places.size(), " made before"));
+    }
+    value = places[value];
+  }
+  GPUCALL_RETURN_IF_ERROR(Infer(operation, plan.values).status());
+  const DType first =
+      operation.inputs.empty() ? DType::kUnspecified : plan.values[operation.inputs[0]].dtype;
+  for (Operation& part : Expand(operation, first, static_cast<uint32_t>(plan.values.size()))) {
+    GPUCALL_ASSIGN_OR_RETURN(TensorType type, Infer(part, plan.values));
+    GPUCALL_RETURN_IF_ERROR(CheckSize("output", type, max_tensor_bytes, plan.total_bytes));
+    plan.values.push_back(std::move(type));
+    expanded.operations.push_back(std::move(part));
+  }
+  places.push_back(static_cast<uint32_t>(plan.values.size()) - 1);
+  return absl::OkStatus();
 }
 
 // Bytes that tell plans apart which may not share a batch.
@@ -129,6 +147,7 @@ void AddStep(const FilterStep& step, const Plan& plan, Signature& signature) {
   signature.Add(step.size);
   signature.Add(step.before);
   signature.Add(step.flip);
+  signature.Add(step.rank);
   signature.Add(step.channels);
   signature.Add(plan.values[step.image].dtype);
   signature.Add(plan.values[step.output].dtype);
@@ -162,14 +181,16 @@ absl::StatusOr<Plan> MakePlan(const Program& program, absl::Span<const TensorTyp
     GPUCALL_RETURN_IF_ERROR(CheckSize("input", input, max_tensor_bytes, plan.total_bytes));
   }
   plan.input_bytes = plan.total_bytes;
+  Program expanded = {.input_count = program.input_count, .operations = {}, .outputs = {}};
+  std::vector<uint32_t> places(program.input_count);  // of the caller's values in `expanded`
+  std::iota(places.begin(), places.end(), 0);
   for (size_t k = 0; k < program.operations.size(); ++k) {
-    absl::StatusOr<TensorType> type = InferAt(program, k, plan.values);
-    if (!type.ok()) return AtOperation(program, k, type.status());
-    GPUCALL_RETURN_IF_ERROR(
-        AtOperation(program, k, CheckSize("output", *type, max_tensor_bytes, plan.total_bytes)));
-    plan.values.push_back(*std::move(type));
+    GPUCALL_RETURN_IF_ERROR(AtOperation(
+        program, k, AddOperation(program.operations[k], places, max_tensor_bytes, expanded, plan)));
   }
-  plan.steps = MakeSteps(program, plan.values);
+  for (uint32_t& value : plan.outputs) value = places[value];
+  expanded.outputs = plan.outputs;
+  plan.steps = MakeSteps(expanded, plan.values);
   for (uint32_t value : plan.outputs) plan.output_bytes += plan.values[value].size_bytes();
   plan.signature = MakeSignature(plan);
   return plan;

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
+#include "server/base/tensor_type.h"
 #include "server/program/program.h"
 
 namespace gpucall {
@@ -62,7 +62,9 @@ struct FilterStep {
     kSeparable,  // row_weights down the rows, then column_weights along the columns (correlation)
     kDense,      // correlation with the tensor `kernel`, flipped on both axes where `flip`; with
                  // `dense_weights` (row-major, never flipped) where there is no such tensor
-    kMedian,     // the element of rank floor(count / 2) of the window, from 0
+    kRank,       // the element of rank `rank` of the window, from 0; NaN comes last
+    kMinimum,    // the same of rank 0
+    kMaximum,    // the same of the last rank
   };
   static constexpr uint32_t kNoKernel = ~0u;
 
@@ -78,6 +80,7 @@ struct FilterStep {
   // kernel[size[0]-1-i][size[1]-1-j].
   std::array<int64_t, 2> before;
   bool flip = false;
+  int64_t rank = 0;
   std::vector<double> row_weights, column_weights;  // kSeparable: size[0], size[1] of them
   std::vector<double> dense_weights;                // kDense without `kernel`: size[0] * size[1]
 };

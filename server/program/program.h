@@ -41,7 +41,23 @@ enum class FilterKind : uint8_t {
   kLaplacian,
   kMedian,
   kCorrelate,
-  kConvolve
+  kConvolve,
+  kMinimum,
+  kMaximum,
+  kRank,
+  kPercentile,
+  kGreyErosion,
+  kGreyDilation,
+  kPrewitt,
+  kScharr,
+  // Several operations each, see composite.h.
+  kGreyOpening,
+  kGreyClosing,
+  kMorphologicalGradient,
+  kWhiteTophat,
+  kBlackTophat,
+  kGaussianLaplace,
+  kGaussianGradientMagnitude
 };
 enum class BorderMode : uint8_t {
   kNearest,
@@ -59,8 +75,11 @@ struct FilterAttributes {
   // Those that the kind uses; pairs are (rows, columns).
   std::array<double, 2> sigma = {0, 0};
   double truncate = 4;
+  std::array<int, 2> order = {0, 0};  // of a Gaussian's derivative
   std::array<int64_t, 2> size = {1, 1};
   std::array<int64_t, 2> origin = {0, 0};
+  int64_t rank = 0;
+  double percentile = 0;
   int axis = 1;  // 0: down the rows, 1: along the columns
   bool operator==(const FilterAttributes&) const = default;
 };

@@ -9,7 +9,7 @@ absl::Status BatchQueue::Add(std::unique_ptr<Task>& task) {
     return absl::UnavailableError(absl::StrCat(
         "queue is full: ", order_.size(), " calls wait, allowed are ", limits_.max_queue_tasks));
   }
-  const int64_t size_bytes = size_bytes_ + task->size_bytes();
+  const int64_t size_bytes = size_bytes_ + task->host_bytes();
   if (!order_.empty() && size_bytes > limits_.max_queue_bytes) {
     return absl::UnavailableError(absl::StrCat(
         "queue is full: ", size_bytes, " bytes would wait, allowed are ", limits_.max_queue_bytes));
@@ -27,7 +27,7 @@ std::unique_ptr<Task> BatchQueue::TakeAt(uint64_t sequence) {
   const auto it = order_.find(sequence);
   std::unique_ptr<Task> task = std::move(it->second);
   order_.erase(it);
-  size_bytes_ -= task->size_bytes();
+  size_bytes_ -= task->host_bytes();
   const auto same = by_signature_.find(task->plan.signature);
   same->second.erase(sequence);
   if (same->second.empty()) by_signature_.erase(same);

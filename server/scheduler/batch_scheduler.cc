@@ -99,6 +99,7 @@ void BatchScheduler::RunBatch(Lane& lane, Batch batch) {
   for (size_t i = 0; i < batch.size(); ++i) {
     executions[i].plan = &batch[i]->plan;
     executions[i].inputs = batch[i]->inputs;
+    executions[i].keep_outputs = batch[i]->keep_outputs;
   }
   BatchTiming timing;
   const absl::Status status = lane.Execute(absl::MakeSpan(executions), timing);

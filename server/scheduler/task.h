@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
 #include "server/device/device.h"
 #include "server/program/plan.h"
 
@@ -21,8 +21,9 @@ using TaskId = uint64_t;
 
 struct TaskResult {
   absl::Status status;
-  absl::Span<const TensorView> outputs;  // valid only during the call of `done`; empty unless OK
-  absl::Duration queue_time;             // from Schedule to the start of the batch
+  // Empty unless OK. Host pieces that have no owner are valid only during the call of `done`.
+  absl::Span<const Storage> outputs;
+  absl::Duration queue_time;  // from Schedule to the start of the batch
   BatchTiming timing;
   int batch_size = 0;  // 0 where the task was not started
 };
@@ -30,13 +31,25 @@ struct TaskResult {
 struct Task {
   TaskId id = 0;  // from BatchScheduler::NewTaskId
   Plan plan;
-  std::vector<TensorView> inputs;  // owned by the caller, unchanged until `done`
+  std::vector<Storage> inputs;                // host bytes are the caller's, unchanged until `done`
+  absl::InlinedVector<bool, 4> keep_outputs;  // as in Execution
   SteadyTime deadline = SteadyTime::max();
   SteadyTime scheduled_at;  // set by the scheduler
   // Called exactly once, from any thread, never under a lock. Should be quick: a lane waits for it.
   std::function<void(const TaskResult&)> done;
 
   int64_t size_bytes() const { return plan.input_bytes + plan.output_bytes; }
+  // Of size_bytes, what is in host memory and not in buffers.
+  int64_t host_bytes() const {
+    int64_t total = size_bytes();
+    for (const Storage& input : inputs) {
+      if (input.resident != nullptr) total -= input.size_bytes();
+    }
+    for (size_t i = 0; i < keep_outputs.size(); ++i) {
+      if (keep_outputs[i]) total -= plan.values[plan.outputs[i]].size_bytes();
+    }
+    return total;
+  }
 };
 
 // Tasks that run together: equal plan signatures.

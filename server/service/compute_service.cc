@@ -1,35 +1,32 @@
 #include "server/service/compute_service.h"
 
-#include <grpcpp/support/proto_buffer_reader.h>
-
-#include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/run_stream.h"
 
 namespace gpucall {
 namespace {
 
-SteadyTime ToSteady(std::chrono::system_clock::time_point deadline) {
-  if (deadline == std::chrono::system_clock::time_point::max()) return SteadyTime::max();
-  return std::chrono::steady_clock::now() + (deadline - std::chrono::system_clock::now());
-}
-
 // One call: holds the request until its task is done. gRPC deletes it through OnDone, which comes
 // after the handler has returned and after Finish and OnCancel are over.
-template <typename Request>
 class ComputeCall final : public grpc::ServerUnaryReactor {
  public:
   ComputeCall(const ComputeService& service, grpc::ByteBuffer* reply)
       : service_(service), reply_(reply) {}
 
-  void Start(const grpc::CallbackServerContext& context, const grpc::ByteBuffer& request) {
-    const absl::Status status = Schedule(context, request);
+  using Decode = absl::StatusOr<DecodedCall> (*)(absl::Span<const grpc::Slice> request);
+
+  void Start(const grpc::CallbackServerContext& context, const grpc::ByteBuffer& request,
+             Decode decode) {
+    const absl::Status status = Schedule(context, request, decode);
     if (!status.ok()) Finish(ToGrpcStatus(status));
   }
 
@@ -37,24 +34,32 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
  private:
-  absl::Status Schedule(const grpc::CallbackServerContext& context, grpc::ByteBuffer request) {
-    grpc::ProtoBufferReader reader(&request);
-    if (!reader.status().ok() || !request_.ParseFromZeroCopyStream(&reader)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("request: is not a valid ", request_.GetTypeName(), " message"));
+  absl::Status Schedule(const grpc::CallbackServerContext& context, const grpc::ByteBuffer& request,
+                        Decode decode) {
+    if (!request.Dump(&request_).ok()) {
+      return absl::InvalidArgumentError("request: its bytes cannot be read");
     }
-    GPUCALL_ASSIGN_OR_RETURN(DecodedCall call, Decode(request_));
+    GPUCALL_ASSIGN_OR_RETURN(DecodedCall call, decode(request_));
     want_receipt_ = call.want_receipt ? WantReceipt::kYes : WantReceipt::kNo;
 
     auto task = std::make_unique<Task>();
-    GPUCALL_ASSIGN_OR_RETURN(
-        task->plan, MakePlan(call.program, call.types, service_.limits().max_tensor_bytes));
-    GPUCALL_RETURN_IF_ERROR(CheckReplySize(task->plan));
+    absl::StatusOr<Plan> plan =
+        MakePlan(call.program, call.types, service_.limits().max_tensor_bytes);
+    if (!plan.ok()) return NameRunStream(plan.status());
+    task->plan = *std::move(plan);
+    GPUCALL_RETURN_IF_ERROR(NameRunStream(CheckReplySize(task->plan)));
     task->id = task_id_ = service_.scheduler().NewTaskId();
-    task->inputs = std::move(call.views);
-    task->deadline = ToSteady(context.deadline());
+    task->inputs = std::move(call.inputs);
+    task->deadline = DeadlineOf(context);
     task->done = [this, &plan = task->plan](const TaskResult& result) { Reply(plan, result); };
     return service_.scheduler().Schedule(std::move(task));
+  }
+
+  // Clients know by the words that a stream would do (client/python's _request.py).
+  static absl::Status NameRunStream(const absl::Status& status) {
+    if (!absl::IsResourceExhausted(status)) return status;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(status.message(), "; RunStream takes larger ones"));
   }
 
   absl::Status CheckReplySize(const Plan& plan) const {
@@ -65,23 +70,24 @@ class ComputeCall final : public grpc::ServerUnaryReactor {
   }
 
   void Reply(const Plan& plan, const TaskResult& result) {
-    if (result.status.ok()) *reply_ = EncodeReply(plan, result, want_receipt_, service_.device());
+    if (result.status.ok())
+      *reply_ = EncodeReply(plan, result, want_receipt_, service_.device().info().id);
     Finish(ToGrpcStatus(result.status));
   }
 
   const ComputeService& service_;
   grpc::ByteBuffer* const reply_;
-  Request request_;
+  std::vector<grpc::Slice> request_;
   WantReceipt want_receipt_ = WantReceipt::kNo;
   TaskId task_id_ = 0;
 };
 
-template <typename Request>
 grpc::ServerUnaryReactor* StartCall(const ComputeService& service,
                                     const grpc::CallbackServerContext& context,
-                                    const grpc::ByteBuffer& request, grpc::ByteBuffer* reply) {
-  auto* call = new ComputeCall<Request>(service, reply);  // deletes itself in OnDone
-  call->Start(context, request);
+                                    const grpc::ByteBuffer& request, grpc::ByteBuffer* reply,
+                                    ComputeCall::Decode decode) {
+  auto* call = new ComputeCall(service, reply);  // deletes itself in OnDone
+  call->Start(context, request, decode);
   return call;
 }
 
@@ -90,25 +96,30 @@ grpc::ServerUnaryReactor* StartCall(const ComputeService& service,
 grpc::ServerUnaryReactor* ComputeService::Elementwise(grpc::CallbackServerContext* context,
                                                       const grpc::ByteBuffer* request,
                                                       grpc::ByteBuffer* reply) {
-  return StartCall<v1::ElementwiseRequest>(*this, *context, *request, reply);
+  return StartCall(*this, *context, *request, reply, DecodeElementwiseRequest);
 }
 
 grpc::ServerUnaryReactor* ComputeService::MatMul(grpc::CallbackServerContext* context,
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* reply) {
-  return StartCall<v1::MatMulRequest>(*this, *context, *request, reply);
+  return StartCall(*this, *context, *request, reply, DecodeMatMulRequest);
 }
 
 grpc::ServerUnaryReactor* ComputeService::Filter(grpc::CallbackServerContext* context,
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* reply) {
-  return StartCall<v1::FilterRequest>(*this, *context, *request, reply);
+  return StartCall(*this, *context, *request, reply, DecodeFilterRequest);
 }
 
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {
-  return StartCall<v1::RunRequest>(*this, *context, *request, reply);
+  return StartCall(*this, *context, *request, reply, DecodeRunRequest);
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::RunStream(
+    grpc::CallbackServerContext* context) {
+  return StartRunStream(*this, *context);
 }
 
 }  // namespace gpucall

@@ -2,28 +2,29 @@
 #ifndef GPUCALL_SERVER_SERVICE_COMPUTE_SERVICE_H_
 #define GPUCALL_SERVER_SERVICE_COMPUTE_SERVICE_H_
 
-#include <string>
-
 #include "gpucall/v1/compute.grpc.pb.h"
 #include "server/scheduler/batch_scheduler.h"
+#include "server/service/active_calls.h"
 
 namespace gpucall {
 
 struct ComputeLimits {
   int64_t max_tensor_bytes = 48'000'000;  // of one input or result; protobuf is slow past 50 MB
   int64_t max_message_bytes = int64_t{160} << 20;
+  int64_t max_streamed_bytes = int64_t{1} << 40;  // of one tensor that goes in chunks, or result
 };
 
 // Requests arrive as bytes and are parsed here, so that a malformed one is answered with
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
-              v1::Compute::WithRawCallbackMethod_Run<v1::Compute::Service>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<
+              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Run<
+                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>> {
  public:
-  // `scheduler` outlives the gRPC server.
-  ComputeService(BatchScheduler& scheduler, std::string device, const ComputeLimits& limits)
-      : scheduler_(scheduler), device_(std::move(device)), limits_(limits) {}
+  // `scheduler`, which runs on `device`, outlives the gRPC server.
+  ComputeService(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits)
+      : scheduler_(scheduler), device_(device), limits_(limits) {}
 
   grpc::ServerUnaryReactor* Elementwise(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
@@ -37,14 +38,20 @@ class ComputeService final
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* RunStream(
+      grpc::CallbackServerContext* context) override;
+
   BatchScheduler& scheduler() const { return scheduler_; }
-  const std::string& device() const { return device_; }
+  Device& device() const { return device_; }
   const ComputeLimits& limits() const { return limits_; }
+  // Of RunStream.
+  ActiveCalls& streams() const { return streams_; }
 
  private:
   BatchScheduler& scheduler_;
-  const std::string device_;
+  Device& device_;
   const ComputeLimits limits_;
+  mutable ActiveCalls streams_;
 };
 
 }  // namespace gpucall

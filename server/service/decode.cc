@@ -1,38 +1,114 @@
 #include "server/service/decode.h"
 
 #include "absl/strings/str_cat.h"
+#include "gpucall/v1/compute.pb.h"
 #include "server/base/status_macros.h"
 #include "server/service/decode_operation.h"
+#include "server/service/request_reader.h"
 
 namespace gpucall {
 namespace {
 
-absl::Status AddInput(absl::string_view name, const v1::Tensor& tensor, DecodedCall& call) {
-  GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, tensor.dtype()));
-  const absl::Span<const int64_t> shape(tensor.shape().data(), tensor.shape_size());
-  GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
-  if (tensor.source_case() != v1::Tensor::kData) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": source is not set, allowed is data"));
+// A request message without its tensors, and they.
+template <typename Request>
+struct Parsed {
+  Request message;
+  std::vector<WireTensor> tensors;
+
+  // The last tensor of a field that holds one; null where there is none.
+  const WireTensor* Find(int field) const {
+    for (size_t i = tensors.size(); i-- > 0;) {
+      if (tensors[i].field == field) return &tensors[i];
+    }
+    return nullptr;
   }
-  const std::string& data = tensor.data();
-  if (static_cast<int64_t>(data.size()) != size_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": data has ", data.size(),
+};
+
+template <typename Message>
+absl::Status NotAMessage() {
+  return absl::InvalidArgumentError(
+      absl::StrCat("request: is not a valid ", Message().GetTypeName(), " message"));
+}
+
+template <typename Request>
+absl::StatusOr<Parsed<Request>> Parse(absl::Span<const grpc::Slice> bytes,
+                                      absl::Span<const int> tensor_fields) {
+  Parsed<Request> parsed;
+  SplitRequest split;
+  if (!SplitTensors(bytes, tensor_fields, split) || !parsed.message.ParseFromString(split.rest)) {
+    return NotAMessage<Request>();
+  }
+  parsed.tensors = std::move(split.tensors);
+  return parsed;
+}
+
+absl::Status MissingData(absl::string_view name, const v1::Tensor& header) {
+  switch (header.source_case()) {
+    case v1::Tensor::kStreamed:
+      return absl::InvalidArgumentError(absl::StrCat(name, ": streamed is for RunStream only"));
+    case v1::Tensor::kHandle:
+    case v1::Tensor::kRegion:
+      return absl::UnimplementedError(absl::StrCat(name, ": only data is offered as a source"));
+    default:
+      return absl::InvalidArgumentError(absl::StrCat(name, ": source is not set, allowed is data"));
+  }
+}
+
+enum class Streaming { kNo, kYes };
+
+absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedCall& call,
+                      Streaming streaming = Streaming::kNo) {
+  const v1::Tensor& header = tensor.header;
+  GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, header.dtype()));
+  const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
+  GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
+  const bool streamed = !tensor.has_data && header.has_streamed() && streaming == Streaming::kYes;
+  if (!tensor.has_data && !streamed) return MissingData(name, header);
+  if (!streamed && tensor.data.size_bytes() != size_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": data has ", tensor.data.size_bytes(),
                                                    " bytes, shape ", ShapeString(shape), " of ",
                                                    DTypeName(dtype), " needs ", size_bytes));
   }
   call.types.push_back({dtype, Shape(shape.begin(), shape.end())});
-  call.views.push_back({data.data(), size_bytes});
+  call.inputs.push_back({.host = tensor.data});
   return absl::OkStatus();
 }
 
-template <typename Tensors>
-absl::Status AddInputs(const Tensors& tensors, DecodedCall& call) {
+// Of a field that must be there.
+absl::Status AddInput(absl::string_view name, const WireTensor* tensor, DecodedCall& call) {
+  return AddInput(name, tensor == nullptr ? WireTensor() : *tensor, call);
+}
+
+absl::Status AddInputs(absl::Span<const WireTensor> tensors, DecodedCall& call,
+                       Streaming streaming = Streaming::kNo) {
   if (tensors.size() > kMaxProgramValues) {
     return absl::InvalidArgumentError(
         absl::StrCat("inputs: has ", tensors.size(), " tensors, allowed are ", kMaxProgramValues));
   }
-  for (int i = 0; i < tensors.size(); ++i) {
-    GPUCALL_RETURN_IF_ERROR(AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], call));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    GPUCALL_RETURN_IF_ERROR(AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], call, streaming));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetProgram(const v1::Program& program, DecodedCall& call) {
+  if (program.operations_size() > kMaxOperations) {
+    return absl::InvalidArgumentError(absl::StrCat("program: has ", program.operations_size(),
+                                                   " operations, allowed are ", kMaxOperations));
+  }
+  call.program.input_count = static_cast<uint32_t>(call.types.size());
+  for (int k = 0; k < program.operations_size(); ++k) {
+    absl::StatusOr<Operation> operation = DecodeOperation(program.operations(k));
+    if (!operation.ok()) {
+      return absl::Status(operation.status().code(),
+                          absl::StrCat("operation ", k, ": ", operation.status().message()));
+    }
+    call.program.operations.push_back(*std::move(operation));
+  }
+  call.program.outputs.assign(program.outputs().begin(), program.outputs().end());
+  if (call.program.outputs.empty() && !call.program.operations.empty()) {
+    call.program.outputs = {
+        static_cast<uint32_t>(call.program.input_count + call.program.operations.size() - 1)};
   }
   return absl::OkStatus();
 }
@@ -48,59 +124,83 @@ void SetOneOperation(decltype(Operation::attributes) attributes, DecodedCall& ca
 
 }  // namespace
 
-absl::StatusOr<DecodedCall> Decode(const v1::ElementwiseRequest& request) {
+absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(
+      const auto parsed,
+      Parse<v1::ElementwiseRequest>(bytes, {v1::ElementwiseRequest::kInputsFieldNumber}));
+  const v1::ElementwiseRequest& request = parsed.message;
   DecodedCall call;
   call.want_receipt = request.options().want_receipt();
   GPUCALL_ASSIGN_OR_RETURN(auto operation, DecodeElementwise(request.op(), request.output_dtype()));
-  GPUCALL_RETURN_IF_ERROR(AddInputs(request.inputs(), call));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, call));
   SetOneOperation(std::move(operation), call);
   return call;
 }
 
-absl::StatusOr<DecodedCall> Decode(const v1::MatMulRequest& request) {
+absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::MatMulRequest>(bytes, {v1::MatMulRequest::kAFieldNumber,
+                                                            v1::MatMulRequest::kBFieldNumber}));
+  const v1::MatMulRequest& request = parsed.message;
   DecodedCall call;
   call.want_receipt = request.options().want_receipt();
-  GPUCALL_RETURN_IF_ERROR(AddInput("a", request.a(), call));
-  GPUCALL_RETURN_IF_ERROR(AddInput("b", request.b(), call));
+  GPUCALL_RETURN_IF_ERROR(AddInput("a", parsed.Find(v1::MatMulRequest::kAFieldNumber), call));
+  GPUCALL_RETURN_IF_ERROR(AddInput("b", parsed.Find(v1::MatMulRequest::kBFieldNumber), call));
   SetOneOperation(DecodeMatMul(request.attributes()), call);
   return call;
 }
 
-absl::StatusOr<DecodedCall> Decode(const v1::FilterRequest& request) {
+absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(
+      const auto parsed, Parse<v1::FilterRequest>(bytes, {v1::FilterRequest::kImageFieldNumber,
+                                                          v1::FilterRequest::kKernelFieldNumber}));
+  const v1::FilterRequest& request = parsed.message;
   DecodedCall call;
   call.want_receipt = request.options().want_receipt();
   GPUCALL_ASSIGN_OR_RETURN(const FilterAttributes attributes, DecodeFilter(request.filter()));
-  GPUCALL_RETURN_IF_ERROR(AddInput("image", request.image(), call));
-  if (request.has_kernel()) GPUCALL_RETURN_IF_ERROR(AddInput("kernel", request.kernel(), call));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), call));
+  if (const WireTensor* kernel = parsed.Find(v1::FilterRequest::kKernelFieldNumber)) {
+    GPUCALL_RETURN_IF_ERROR(AddInput("kernel", *kernel, call));
+  }
   SetOneOperation(attributes, call);
   return call;
 }
 
-absl::StatusOr<DecodedCall> Decode(const v1::RunRequest& request) {
+absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::RunRequest>(bytes, {v1::RunRequest::kInputsFieldNumber}));
   DecodedCall call;
-  call.want_receipt = request.options().want_receipt();
-  if (request.program().operations_size() > kMaxOperations) {
-    return absl::InvalidArgumentError(absl::StrCat("program: has ",
-                                                   request.program().operations_size(),
-                                                   " operations, allowed are ", kMaxOperations));
-  }
-  GPUCALL_RETURN_IF_ERROR(AddInputs(request.inputs(), call));
-  call.program.input_count = static_cast<uint32_t>(request.inputs_size());
-  for (int k = 0; k < request.program().operations_size(); ++k) {
-    absl::StatusOr<Operation> operation = DecodeOperation(request.program().operations(k));
-    if (!operation.ok()) {
-      return absl::Status(operation.status().code(),
-                          absl::StrCat("operation ", k, ": ", operation.status().message()));
-    }
-    call.program.operations.push_back(*std::move(operation));
-  }
-  call.program.outputs.assign(request.program().outputs().begin(),
-                              request.program().outputs().end());
-  if (call.program.outputs.empty() && !call.program.operations.empty()) {
-    call.program.outputs = {
-        static_cast<uint32_t>(call.program.input_count + call.program.operations.size() - 1)};
-  }
+  call.want_receipt = parsed.message.options().want_receipt();
+  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, call));
+  GPUCALL_RETURN_IF_ERROR(SetProgram(parsed.message.program(), call));
   return call;
+}
+
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> bytes) {
+  StreamPart part;
+  v1::RunStreamStart start;
+  if (!ReadStreamPart(bytes, {v1::RunStreamStart::kInputsFieldNumber}, part) ||
+      (part.start && !start.ParseFromString(part.start->rest))) {
+    return NotAMessage<v1::RunStreamRequest>();
+  }
+  if (part.start.has_value() == part.chunk.has_value()) {
+    return absl::InvalidArgumentError("request: part is not set, allowed are start and chunk");
+  }
+  DecodedStreamPart decoded;
+  if (part.chunk) {
+    decoded.chunk = std::move(part.chunk);
+    return decoded;
+  }
+  DecodedStream& stream = decoded.start.emplace();
+  stream.want_checksums = start.checksums();
+  stream.call.want_receipt = start.options().want_receipt();
+  for (const WireTensor& tensor : part.start->tensors) {
+    stream.is_streamed.push_back(!tensor.has_data && tensor.header.has_streamed());
+  }
+  GPUCALL_RETURN_IF_ERROR(AddInputs(part.start->tensors, stream.call, Streaming::kYes));
+  GPUCALL_RETURN_IF_ERROR(SetProgram(start.program(), stream.call));
+  return decoded;
 }
 
 }  // namespace gpucall

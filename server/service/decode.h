@@ -3,29 +3,48 @@
 #ifndef GPUCALL_SERVER_SERVICE_DECODE_H_
 #define GPUCALL_SERVER_SERVICE_DECODE_H_
 
+#include <grpcpp/support/slice.h>
+
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "gpucall/v1/compute.pb.h"
-#include "server/base/tensor_view.h"
+#include "absl/types/span.h"
+#include "server/base/tensor_type.h"
+#include "server/device/buffer.h"
 #include "server/program/program.h"
+#include "server/service/request_reader.h"
 
 namespace gpucall {
 
 struct DecodedCall {
   Program program;
   std::vector<TensorType> types;  // of the inputs
-  std::vector<TensorView> views;  // into the request, which must outlive this
+  std::vector<Storage> inputs;    // into the request, which must outlive this
   bool want_receipt = false;
 };
 
-// INVALID_ARGUMENT: unset or unknown enum value or oneof, shape out of range, data of the wrong
-// length, more than two values for a pair. UNIMPLEMENTED: an elementwise operation unknown here.
-// Messages name the field.
-absl::StatusOr<DecodedCall> Decode(const v1::ElementwiseRequest& request);
-absl::StatusOr<DecodedCall> Decode(const v1::MatMulRequest& request);
-absl::StatusOr<DecodedCall> Decode(const v1::FilterRequest& request);
-absl::StatusOr<DecodedCall> Decode(const v1::RunRequest& request);
+// From the bytes of a request message, which stay where they are. INVALID_ARGUMENT: not a message;
+// unset or unknown enum value or oneof, shape out of range, data of the wrong length, more than two
+// values for a pair. UNIMPLEMENTED: an elementwise operation unknown here. Messages name the field.
+absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request);
+
+// The first message of a RunStream.
+struct DecodedStream {
+  DecodedCall call;               // inputs that are streamed have no bytes
+  std::vector<bool> is_streamed;  // by input
+  bool want_checksums = false;
+};
+// One of the two.
+struct DecodedStreamPart {
+  std::optional<DecodedStream> start;
+  std::optional<WireChunk> chunk;
+};
+// From the bytes of a RunStreamRequest. Errors as above.
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> request);
 
 }  // namespace gpucall
 

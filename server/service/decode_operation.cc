@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 
@@ -47,37 +48,107 @@ absl::Status DecodeWindow(absl::string_view name, const Windowed& window,
   return DecodePair(absl::StrCat(name, ": origin"), window.origin(), attributes.origin);
 }
 
-absl::Status DecodeGaussian(const v1::Gaussian& gaussian, FilterAttributes& attributes) {
+template <typename Gaussian>
+absl::Status DecodeGaussian(absl::string_view name, const Gaussian& gaussian,
+                            FilterAttributes& attributes) {
   if (gaussian.sigma().empty()) {
     return absl::InvalidArgumentError(
-        "gaussian: sigma is missing, allowed are one, or two (rows, columns)");
+        absl::StrCat(name, ": sigma is missing, allowed are one, or two (rows, columns)"));
   }
   if (gaussian.has_truncate()) attributes.truncate = gaussian.truncate();
-  return DecodePair("gaussian: sigma", gaussian.sigma(), attributes.sigma);
+  return DecodePair(absl::StrCat(name, ": sigma"), gaussian.sigma(), attributes.sigma);
 }
 
-absl::Status DecodeSobel(const v1::Sobel& sobel, FilterAttributes& attributes) {
-  const int axis = sobel.has_axis() ? sobel.axis() : -1;
+template <typename Derivative>
+absl::Status DecodeDerivative(absl::string_view name, const Derivative& derivative,
+                              FilterAttributes& attributes) {
+  const int axis = derivative.has_axis() ? derivative.axis() : -1;
   if (axis < -2 || axis > 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("sobel: axis is ", axis,
+        absl::StrCat(name, ": axis is ", axis,
                      ", allowed are 0 or -2 (down the rows) and 1 or -1 (along the columns)"));
   }
   attributes.axis = axis < 0 ? axis + 2 : axis;
   return absl::OkStatus();
 }
 
+std::vector<absl::string_view> FilterNames() {
+  std::vector<absl::string_view> names;
+  for (const CatalogueRow& row : Catalogue()) {
+    if (row.kind == OperationKind::kFilter) names.push_back(row.name);
+  }
+  return names;
+}
+
+// Filters that have a window.
+absl::Status DecodeWindowFilter(const v1::Filter& filter, FilterAttributes& attributes) {
+  const auto decode = [&](absl::string_view name, FilterKind kind, const v1::Window& window) {
+    attributes.kind = kind;
+    return DecodeWindow(name, window, attributes);
+  };
+  switch (filter.kind_case()) {
+    case v1::Filter::kMinimumFilter:
+      return decode("minimum_filter", FilterKind::kMinimum, filter.minimum_filter());
+    case v1::Filter::kMaximumFilter:
+      return decode("maximum_filter", FilterKind::kMaximum, filter.maximum_filter());
+    case v1::Filter::kGreyErosion:
+      return decode("grey_erosion", FilterKind::kGreyErosion, filter.grey_erosion());
+    case v1::Filter::kGreyDilation:
+      return decode("grey_dilation", FilterKind::kGreyDilation, filter.grey_dilation());
+    case v1::Filter::kGreyOpening:
+      return decode("grey_opening", FilterKind::kGreyOpening, filter.grey_opening());
+    case v1::Filter::kGreyClosing:
+      return decode("grey_closing", FilterKind::kGreyClosing, filter.grey_closing());
+    case v1::Filter::kMorphologicalGradient:
+      return decode("morphological_gradient", FilterKind::kMorphologicalGradient,
+                    filter.morphological_gradient());
+    case v1::Filter::kWhiteTophat:
+      return decode("white_tophat", FilterKind::kWhiteTophat, filter.white_tophat());
+    case v1::Filter::kBlackTophat:
+      return decode("black_tophat", FilterKind::kBlackTophat, filter.black_tophat());
+    case v1::Filter::kRankFilter:
+      attributes.rank = filter.rank_filter().rank();
+      return decode("rank_filter", FilterKind::kRank, filter.rank_filter().window());
+    case v1::Filter::kPercentileFilter:
+      attributes.percentile = filter.percentile_filter().percentile();
+      return decode("percentile_filter", FilterKind::kPercentile,
+                    filter.percentile_filter().window());
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("filter: kind is not set, allowed are ",
+                                                     absl::StrJoin(FilterNames(), ", ")));
+  }
+}
+
+absl::Status DecodeSmoothing(const v1::Gaussian& gaussian, FilterAttributes& attributes) {
+  GPUCALL_RETURN_IF_ERROR(DecodePair("gaussian: order", gaussian.order(), attributes.order));
+  return DecodeGaussian("gaussian", gaussian, attributes);
+}
+
 absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) {
+  const auto derivative = [&](absl::string_view name, FilterKind kind, const auto& message) {
+    attributes.kind = kind;
+    return DecodeDerivative(name, message, attributes);
+  };
   switch (filter.kind_case()) {
     case v1::Filter::kGaussian:
       attributes.kind = FilterKind::kGaussian;
-      return DecodeGaussian(filter.gaussian(), attributes);
+      return DecodeSmoothing(filter.gaussian(), attributes);
+    case v1::Filter::kGaussianLaplace:
+      attributes.kind = FilterKind::kGaussianLaplace;
+      return DecodeGaussian("gaussian_laplace", filter.gaussian_laplace(), attributes);
+    case v1::Filter::kGaussianGradientMagnitude:
+      attributes.kind = FilterKind::kGaussianGradientMagnitude;
+      return DecodeGaussian("gaussian_gradient_magnitude", filter.gaussian_gradient_magnitude(),
+                            attributes);
     case v1::Filter::kBox:
       attributes.kind = FilterKind::kBox;
       return DecodeWindow("box", filter.box(), attributes);
     case v1::Filter::kSobel:
-      attributes.kind = FilterKind::kSobel;
-      return DecodeSobel(filter.sobel(), attributes);
+      return derivative("sobel", FilterKind::kSobel, filter.sobel());
+    case v1::Filter::kPrewitt:
+      return derivative("prewitt", FilterKind::kPrewitt, filter.prewitt());
+    case v1::Filter::kScharr:
+      return derivative("scharr", FilterKind::kScharr, filter.scharr());
     case v1::Filter::kLaplacian:
       attributes.kind = FilterKind::kLaplacian;
       return absl::OkStatus();
@@ -90,12 +161,9 @@ absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) 
     case v1::Filter::kConvolve:
       attributes.kind = FilterKind::kConvolve;
       return DecodePair("convolve: origin", filter.convolve().origin(), attributes.origin);
-    case v1::Filter::KIND_NOT_SET:
-      break;
+    default:
+      return DecodeWindowFilter(filter, attributes);
   }
-  return absl::InvalidArgumentError(
-      "filter: kind is not set, allowed are gaussian, box, sobel, laplacian, median, correlate, "
-      "convolve");
 }
 
 absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {

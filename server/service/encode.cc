@@ -1,52 +1,37 @@
 #include "server/service/encode.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
-
-#include <cstring>
+#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "gpucall/v1/compute.pb.h"
+#include "server/service/wire_writer.h"
 
 namespace gpucall {
 namespace {
 
-using google::protobuf::internal::WireFormatLite;
-
-void AppendVarint(uint64_t value, std::string& bytes) {
-  uint8_t buffer[10];
-  const uint8_t* end = google::protobuf::io::CodedOutputStream::WriteVarint64ToArray(value, buffer);
-  bytes.append(reinterpret_cast<const char*>(buffer), end - buffer);
-}
-
-void AppendHeader(int field, uint64_t size_bytes, std::string& bytes) {
-  AppendVarint(WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED), bytes);
-  AppendVarint(size_bytes, bytes);
-}
-
-// What comes before the elements of one output in a reply.
-std::string OutputPrefix(const TensorType& type, size_t size_bytes) {
-  v1::Tensor tensor;
+void SetType(const TensorType& type, v1::Tensor& tensor) {
   tensor.set_dtype(static_cast<v1::DType>(type.dtype));
   tensor.mutable_shape()->Add(type.shape.begin(), type.shape.end());
-  std::string inner = tensor.SerializeAsString();
-  AppendHeader(v1::Tensor::kDataFieldNumber, size_bytes, inner);
-  std::string prefix;
-  AppendHeader(v1::RunReply::kOutputsFieldNumber, inner.size() + size_bytes, prefix);
-  return prefix + inner;
 }
 
-std::string EncodeReceipt(const TaskResult& result, absl::string_view device) {
-  v1::RunReply reply;
-  v1::Receipt& receipt = *reply.mutable_receipt();
-  receipt.set_queue_ns(absl::ToInt64Nanoseconds(result.queue_time));
+void SetReceipt(const TaskResult& result, absl::string_view device, v1::Receipt& receipt) {
+  receipt.set_queue_ns(static_cast<uint64_t>(absl::ToInt64Nanoseconds(result.queue_time)));
   receipt.set_copy_in_ns(absl::ToInt64Nanoseconds(result.timing.copy_in));
   receipt.set_compute_ns(absl::ToInt64Nanoseconds(result.timing.compute));
   receipt.set_copy_out_ns(absl::ToInt64Nanoseconds(result.timing.copy_out));
   receipt.set_batch_size(result.batch_size);
   receipt.set_device(std::string(device));
-  return reply.SerializeAsString();
+}
+
+// What comes before the elements of one output in a reply.
+std::string OutputPrefix(const TensorType& type, uint64_t size_bytes) {
+  v1::Tensor tensor;
+  SetType(type, tensor);
+  std::string inner = tensor.SerializeAsString();
+  AppendFieldHeader(v1::Tensor::kDataFieldNumber, size_bytes, inner);
+  std::string prefix;
+  AppendFieldHeader(v1::RunReply::kOutputsFieldNumber, inner.size() + size_bytes, prefix);
+  return prefix + inner;
 }
 
 }  // namespace
@@ -57,29 +42,56 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantRec
                 int{v1::ComputeReply::kOutputFieldNumber});
   static_assert(int{v1::RunReply::kReceiptFieldNumber} ==
                 int{v1::ComputeReply::kReceiptFieldNumber});
-  std::vector<std::string> prefixes;
-  size_t total = 0;
+  WireWriter writer;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const size_t size_bytes = static_cast<size_t>(result.outputs[i].size_bytes);
-    prefixes.push_back(OutputPrefix(plan.values[plan.outputs[i]], size_bytes));
-    total += prefixes.back().size() + size_bytes;
+    const HostBytes& elements = result.outputs[i].host;
+    writer.Add(
+        OutputPrefix(plan.values[plan.outputs[i]], static_cast<uint64_t>(elements.size_bytes())));
+    writer.Add(elements);
   }
-  std::string receipt;
-  if (want_receipt == WantReceipt::kYes) receipt = EncodeReceipt(result, device);
+  if (want_receipt == WantReceipt::kYes) {
+    v1::RunReply reply;
+    SetReceipt(result, device, *reply.mutable_receipt());
+    writer.Add(reply.SerializeAsString());
+  }
+  return writer.Finish();
+}
 
-  grpc_slice slice = grpc_slice_malloc(total + receipt.size());
-  uint8_t* to = GRPC_SLICE_START_PTR(slice);
-  const auto append = [&to](const void* from, size_t size_bytes) {
-    if (size_bytes > 0) std::memcpy(to, from, size_bytes);
-    to += size_bytes;
-  };
-  for (size_t i = 0; i < prefixes.size(); ++i) {
-    append(prefixes[i].data(), prefixes[i].size());
-    append(result.outputs[i].data, static_cast<size_t>(result.outputs[i].size_bytes));
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan) {
+  v1::RunStreamReply reply;
+  for (const uint32_t value : plan.outputs) {
+    v1::Tensor& tensor = *reply.mutable_result()->add_outputs();
+    SetType(plan.values[value], tensor);
+    tensor.mutable_streamed();
   }
-  append(receipt.data(), receipt.size());
-  const grpc::Slice reply(slice, grpc::Slice::STEAL_REF);
-  return grpc::ByteBuffer(&reply, 1);
+  WireWriter writer;
+  writer.Add(reply.SerializeAsString());
+  return writer.Finish();
+}
+
+grpc::ByteBuffer EncodeStreamReceipt(const TaskResult& result, absl::string_view device) {
+  v1::RunStreamReply reply;
+  SetReceipt(result, device, *reply.mutable_result()->mutable_receipt());
+  WireWriter writer;
+  writer.Add(reply.SerializeAsString());
+  return writer.Finish();
+}
+
+grpc::ByteBuffer EncodeChunk(uint32_t tensor, int64_t offset, const HostBytes& data,
+                             std::optional<uint32_t> crc32) {
+  v1::Chunk chunk;
+  chunk.set_tensor(tensor);
+  chunk.set_offset(static_cast<uint64_t>(offset));
+  if (crc32) chunk.set_crc32(*crc32);
+  std::string inner = chunk.SerializeAsString();
+  AppendFieldHeader(v1::Chunk::kDataFieldNumber, static_cast<uint64_t>(data.size_bytes()), inner);
+  std::string prefix;
+  AppendFieldHeader(v1::RunStreamReply::kChunkFieldNumber,
+                    inner.size() + static_cast<uint64_t>(data.size_bytes()), prefix);
+  WireWriter writer;
+  writer.Add(prefix + inner);
+  writer.Add(data);
+  return writer.Finish();
 }
 
 }  // namespace gpucall

@@ -4,9 +4,12 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "server/base/tensor_view.h"
+#include "server/base/host_bytes.h"
 #include "server/scheduler/task.h"
 
 namespace gpucall {
@@ -14,9 +17,17 @@ namespace gpucall {
 enum class WantReceipt { kNo, kYes };
 
 // The bytes of a RunReply; those of a ComputeReply where there is one output, since the two agree
-// on the wire. Copies the elements once, into the buffer that is sent.
+// on the wire.
 grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantReceipt want_receipt,
                              absl::string_view device);
+
+// A RunStreamReply that holds the result: what the outputs are.
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan);
+// A RunStreamReply that holds the receipt.
+grpc::ByteBuffer EncodeStreamReceipt(const TaskResult& result, absl::string_view device);
+// A RunStreamReply that holds a chunk.
+grpc::ByteBuffer EncodeChunk(uint32_t tensor, int64_t offset, const HostBytes& data,
+                             std::optional<uint32_t> crc32);
 
 }  // namespace gpucall
 

@@ -24,18 +24,18 @@ constexpr std::chrono::milliseconds kRefusing(500);
 
 }  // namespace
 
-RpcServer::RpcServer(BatchScheduler& scheduler, const ComputeLimits& limits, v1::ServerInfo info)
-    : scheduler_(scheduler),
-      compute_(scheduler, info.devices(0).id(), limits),
-      server_(std::move(info)) {}
+RpcServer::RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits,
+                     v1::ServerInfo info)
+    : scheduler_(scheduler), compute_(scheduler, device, limits), server_(std::move(info)) {}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& listen,
                                                             BatchScheduler& scheduler,
+                                                            Device& device,
                                                             const ComputeLimits& limits,
                                                             v1::ServerInfo info) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  std::unique_ptr<RpcServer> server(new RpcServer(scheduler, limits, std::move(info)));
+  std::unique_ptr<RpcServer> server(new RpcServer(scheduler, device, limits, std::move(info)));
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& l
 
 bool RpcServer::Drain(std::chrono::seconds timeout) {
   rpc_->GetHealthCheckService()->SetServingStatus(false);
-  const bool done = scheduler_.Drain(std::chrono::steady_clock::now() + timeout);
+  const SteadyTime deadline = std::chrono::steady_clock::now() + timeout;
+  const bool done = scheduler_.Drain(deadline) && compute_.streams().Await(deadline);
   std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(timeout, kRefusing));
   // Health watchers never end by themselves: they, and calls still unfinished, are cancelled after
   // a moment.

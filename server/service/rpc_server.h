@@ -18,9 +18,10 @@ namespace gpucall {
 class RpcServer {
  public:
   // Listens on `listen` ("address:port", port 0 for any; "unix:/path") and serves at once, health
-  // SERVING. `scheduler` outlives the server. UNAVAILABLE: cannot listen there.
+  // SERVING. `scheduler`, and
+  // `device` that it runs on, outlive the server. UNAVAILABLE: cannot listen there.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const std::string& listen,
-                                                          BatchScheduler& scheduler,
+                                                          BatchScheduler& scheduler, Device& device,
                                                           const ComputeLimits& limits,
                                                           v1::ServerInfo info);
 
@@ -33,7 +34,8 @@ class RpcServer {
   bool Drain(std::chrono::seconds timeout);
 
  private:
-  RpcServer(BatchScheduler& scheduler, const ComputeLimits& limits, v1::ServerInfo info);
+  RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits,
+            v1::ServerInfo info);
 
   BatchScheduler& scheduler_;
   ComputeService compute_;

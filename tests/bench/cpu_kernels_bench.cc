@@ -37,13 +37,13 @@ class Job {
       if (type.dtype == DType::kUint8) Fill<uint8_t>(memory_.back());
       if (type.dtype == DType::kFloat32) Fill<float>(memory_.back());
       if (type.dtype == DType::kFloat64) Fill<double>(memory_.back());
-      views_.push_back({memory_.back().data(), type.size_bytes()});
+      inputs_.push_back({.host = HostBytes(memory_.back().data(), type.size_bytes())});
     }
   }
   void Run(benchmark::State& state) {
     Execution execution;
     execution.plan = &plan_;
-    execution.inputs = views_;
+    execution.inputs = inputs_;
     BatchTiming timing;
     for (auto _ : state) {
       if (!lane_->Execute({&execution, 1}, timing).ok()) state.SkipWithError("Execute failed");
@@ -56,7 +56,7 @@ class Job {
   Plan plan_;
   std::unique_ptr<Lane> lane_;
   std::vector<std::vector<uint8_t>> memory_;
-  std::vector<TensorView> views_;
+  std::vector<Storage> inputs_;
 };
 
 Program Chain(const std::vector<Operation>& operations, uint32_t input_count) {

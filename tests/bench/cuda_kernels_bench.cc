@@ -156,11 +156,12 @@ void BenchFilters(const ImageCase& image) {
   }
   for (const int side : {3, 5, 7}) {
     cuda::FilterBatch batch = BatchOf(image, side, {1, 1});
-    const cuda::FilterTile tile = cuda::MedianTile(batch.window, image.pixel, 1);
+    const cuda::FilterTile tile = cuda::RankTile(batch.window, side * side / 2, image.pixel, 1);
     batch.block_count = cuda::FilterBlockCount(tile, image.rows, image.columns);
     const std::string name = "median " + std::to_string(side) + "x" + std::to_string(side);
-    CompareFilter(image, name, batch,
-                  [&](const cuda::FilterBatch& b) { return cuda::LaunchMedian(b, nullptr); });
+    CompareFilter(image, name, batch, [&](const cuda::FilterBatch& b) {
+      return cuda::LaunchRank(b, side * side / 2, nullptr);
+    });
   }
 }
 

@@ -19,16 +19,16 @@ void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size) {
   absl::StatusOr<Plan> plan = MakePlan(c.program, c.types, int64_t{1} << 34);
   Check(plan.ok(), plan.status().ToString().c_str());
   std::vector<std::vector<std::byte>> memory;
-  std::vector<TensorView> views;
+  std::vector<Storage> inputs;
   for (const TensorType& type : c.types) {
     memory.emplace_back(static_cast<size_t>(type.size_bytes()));
     for (size_t i = 0; i < memory.back().size(); ++i) memory.back()[i] = std::byte(i % 61);
-    views.push_back({memory.back().data(), type.size_bytes()});
+    inputs.push_back({HostBytes(memory.back().data(), type.size_bytes())});
   }
   std::vector<Execution> batch(batch_size);
   for (Execution& execution : batch) {
     execution.plan = &*plan;
-    execution.inputs = views;
+    execution.inputs = inputs;
   }
   BatchTiming timing;
   std::vector<double> us;

@@ -11,8 +11,30 @@
 namespace gpucall {
 namespace {
 
-class Echo final : public v1::Compute::WithRawCallbackMethod_Elementwise<v1::Compute::Service> {
+// Sends each message back before it reads the next.
+class EchoStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
+  EchoStream() { StartRead(&message_); }
+  void OnReadDone(bool ok) override {
+    if (!ok) return Finish(grpc::Status::OK);
+    StartWrite(&message_);
+  }
+  void OnWriteDone(bool ok) override {
+    if (ok) StartRead(&message_);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  grpc::ByteBuffer message_;
+};
+
+class Echo final : public v1::Compute::WithRawCallbackMethod_Elementwise<
+                       v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>> {
+ public:
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* RunStream(
+      grpc::CallbackServerContext*) override {
+    return new EchoStream();  // deletes itself in OnDone
+  }
   grpc::ServerUnaryReactor* Elementwise(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* reply) override {
@@ -31,6 +53,7 @@ int ServeEcho(const std::string& port_file) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(160 << 20);
   builder.RegisterService(&echo);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr) return 1;

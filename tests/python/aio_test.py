@@ -61,7 +61,20 @@ def test_operations(server: ServerProcess) -> None:
         np.testing.assert_array_equal(twice, [2, 4])
         np.testing.assert_array_equal(minus, [-1, -2])
         assert (await client.info()).devices
-        assert len(await client.ops()) == 27
+        assert len(await client.ops()) == 42
+
+    run(server, body)
+
+
+def test_large_arrays(server: ServerProcess) -> None:
+    async def body(client: gpucall.aio.Client) -> None:
+        x = np.arange(3_000_000, dtype=np.float32)
+        results = await asyncio.gather(*(client.add(x, i) for i in range(4)))
+        for i, result in enumerate(results):
+            np.testing.assert_array_equal(result, x + np.float32(i))
+        rows = np.arange(4000, dtype=np.float32)
+        table = await client.multiply(rows[:, np.newaxis], rows[np.newaxis])
+        np.testing.assert_array_equal(table, np.multiply.outer(rows, rows))
 
     run(server, body)
 

@@ -12,6 +12,14 @@ from hypothesis import strategies as st
 
 import gpucall
 
+DERIVATIVES = (
+    "sobel",
+    "prewitt",
+    "scharr",
+    "laplacian",
+    "gaussian_laplace",
+    "gaussian_gradient_magnitude",
+)
 MODES = ["nearest", "reflect", "mirror", "wrap", "constant"]
 
 
@@ -62,6 +70,7 @@ def check_image(
     keywords: dict[str, Any],
     reference: Any,
     output: str | None,
+    scale: float = 1.0,
 ) -> None:
     """Compares a filter with its scipy.ndimage `reference`, run in float64 on each channel.
 
@@ -69,7 +78,7 @@ def check_image(
     even, where that is so near a half that float32 cannot say which way it goes.
     """
     got = getattr(c, name)(image, *args, **keywords, output=output)
-    derivative = name in ("sobel", "laplacian")
+    derivative = name in DERIVATIVES or keywords.get("order", 0) not in (0, (0, 0))
     default = np.float32 if derivative and image.dtype == np.uint8 else image.dtype
     assert got.dtype == np.dtype(output or default) and got.shape == image.shape
     if image.size == 0:
@@ -82,7 +91,7 @@ def check_image(
         ],
         axis=-1,
     ).reshape(image.shape)
-    scale = max(np.abs(image.astype(float)).max(), abs(keywords["cval"]), 1.0)
+    scale *= max(np.abs(image.astype(float)).max(), abs(keywords["cval"]), 1.0)
     scale *= max([1.0, *(np.abs(w).sum() for w in args if isinstance(w, np.ndarray))])
     if got.dtype == np.uint8:
         rounded = np.clip(np.rint(exact), 0, 255)
@@ -140,26 +149,48 @@ def test_median_is_scipys(
     check_image(c, "median", image, (), window | border, reference, output)
 
 
-def sobel(image: Any, axis: int, mode: str, cval: float) -> Any:
-    """scipy.ndimage.sobel, but for mode constant: that one puts cval around the derivative
-    too, before it smooths."""
-    kernel = np.outer([1, 2, 1], [-1, 0, 1])
-    weights = kernel.T if axis == 0 else kernel
-    return scipy.ndimage.correlate(image, weights, mode=mode, cval=cval)
+ACROSS = {"sobel": [1, 2, 1], "prewitt": [1, 1, 1], "scharr": [3, 10, 3]}
 
 
+PADS = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect"}
+
+
+def correlated(image: Any, rows: Any, columns: Any, mode: str, cval: float) -> Any:
+    """Both passes over the image continued once: for mode constant scipy.ndimage's derivatives
+    put cval around what the first pass gives, too."""
+    pads = [(len(rows) // 2,) * 2, (len(columns) // 2,) * 2]
+    fill: dict[str, Any] = {"constant_values": cval} if mode == "constant" else {}
+    pad: Any = np.pad
+    image = pad(image, pads, PADS.get(mode, mode), **fill)
+    view = np.lib.stride_tricks.sliding_window_view(image, (len(rows), len(columns)))
+    return np.einsum("yxij,i,j->yx", view, rows, columns, optimize=True)
+
+
+@pytest.mark.parametrize("name", ["sobel", "prewitt", "scharr"])
 @given(
     image=images(), axis=st.sampled_from([0, 1, -1]), border=borders(), output=OUTPUTS
 )
-def test_sobel_is_scipys(
+def test_first_derivatives_are_scipys(
+    name: str,
     image: Any,
     axis: int,
     border: dict[str, Any],
     output: str | None,
     c: gpucall.Client,
 ) -> None:
-    keywords = {"axis": axis, **border}
-    check_image(c, "sobel", image, (), keywords, sobel, output)
+    def reference(image: Any, axis: int, **border: Any) -> Any:
+        down, across = [-1, 0, 1], ACROSS[name]
+        if axis != 0:
+            down, across = across, down
+        got = correlated(image, down, across, **border)
+        if border["mode"] != "constant" and name != "scharr":
+            wanted = getattr(scipy.ndimage, name)(image, axis=axis, **border)
+            np.testing.assert_allclose(
+                got, wanted, atol=1e-9 * max(1, np.abs(got).max())
+            )
+        return got
+
+    check_image(c, name, image, (), {"axis": axis, **border}, reference, output)
 
 
 @given(image=images(), border=borders(), output=OUTPUTS)
@@ -182,3 +213,133 @@ def test_correlate_and_convolve_are_scipys(
     weights, origin = kernel
     reference = getattr(scipy.ndimage, name)
     check_image(c, name, image, (weights,), origin | border, reference, output)
+
+
+def gaussian_weights(sigma: float, order: int, truncate: float) -> Any:
+    """What scipy.ndimage correlates with along an axis."""
+    if sigma <= 1e-15:
+        return np.ones(1)
+    x = np.arange(-int(truncate * sigma + 0.5), int(truncate * sigma + 0.5) + 1)
+    weights = np.exp(-0.5 * x**2 / sigma**2)
+    weights /= weights.sum()
+    return weights * [1, x / sigma**2, (x**2 / sigma**2 - 1) / sigma**2][order]
+
+
+SIGMAS = st.one_of(st.floats(0.3, 4), st.tuples(st.floats(0.3, 4), st.floats(0.3, 4)))
+ORDERS = st.one_of(st.integers(0, 2), st.tuples(st.integers(0, 2), st.integers(0, 2)))
+
+
+@given(image=images(), sigma=SIGMAS, order=ORDERS, border=borders(), output=OUTPUTS)
+def test_derivatives_of_gaussians_are_scipys(
+    image: Any,
+    sigma: Any,
+    order: Any,
+    border: dict[str, Any],
+    output: str | None,
+    c: gpucall.Client,
+) -> None:
+    def reference(image: Any, sigma: Any, order: Any, **border: Any) -> Any:
+        sigmas = sigma if isinstance(sigma, tuple) else (sigma, sigma)
+        orders = order if isinstance(order, tuple) else (order, order)
+        weights = [gaussian_weights(*pair, 4.0) for pair in zip(sigmas, orders)]
+        got = correlated(image, *weights, **border)
+        if border["mode"] != "constant":
+            wanted = scipy.ndimage.gaussian_filter(image, sigma, order, **border)
+            np.testing.assert_allclose(
+                got, wanted, atol=1e-9 * max(1, np.abs(image).max())
+            )
+        return got
+
+    # The sum of the weights' magnitudes of a derivative is below 2 / sigma^order per axis.
+    keywords = {"sigma": sigma, "order": order, **border}
+    check_image(c, "gaussian", image, (), keywords, reference, output, scale=500)
+
+
+@pytest.mark.parametrize("name", ["gaussian_laplace", "gaussian_gradient_magnitude"])
+@given(image=images(), sigma=SIGMAS, border=borders())
+def test_combined_derivatives_are_scipys(
+    name: str, image: Any, sigma: Any, border: dict[str, Any], c: gpucall.Client
+) -> None:
+    def reference(image: Any, sigma: Any, **border: Any) -> Any:
+        sigmas = sigma if isinstance(sigma, tuple) else (sigma, sigma)
+        order = 2 if name == "gaussian_laplace" else 1
+        parts = [
+            correlated(
+                image,
+                *(
+                    gaussian_weights(sigmas[a], order * (a == axis), 4.0)
+                    for a in (0, 1)
+                ),
+                **border,
+            )
+            for axis in (0, 1)
+        ]
+        got = parts[0] + parts[1] if order == 2 else np.hypot(*parts)
+        if border["mode"] != "constant":
+            wanted = getattr(scipy.ndimage, name)(image, sigma, **border)
+            np.testing.assert_allclose(
+                got, wanted, atol=1e-9 * max(1, np.abs(image).max())
+            )
+        return got
+
+    keywords = {"sigma": sigma, **border}
+    check_image(c, name, image, (), keywords, reference, None, scale=50)
+
+
+WINDOWED = ["minimum_filter", "maximum_filter", "grey_erosion", "grey_dilation"]
+COMPOSED = [
+    "grey_opening",
+    "grey_closing",
+    "morphological_gradient",
+    "white_tophat",
+    "black_tophat",
+]
+
+
+@pytest.mark.parametrize("name", WINDOWED + COMPOSED)
+@given(image=images(), window=windows(), border=borders(), output=OUTPUTS)
+def test_windows_are_scipys(
+    name: str,
+    image: Any,
+    window: dict[str, Any],
+    border: dict[str, Any],
+    output: str | None,
+    c: gpucall.Client,
+) -> None:
+    if name in COMPOSED[2:] and image.dtype == np.float32:
+        output = None
+    reference = getattr(scipy.ndimage, name)
+    check_image(c, name, image, (), window | border, reference, output)
+
+
+@given(
+    image=images(),
+    window=windows(),
+    fraction=st.floats(-1, 1),
+    border=borders(),
+    output=OUTPUTS,
+)
+def test_ranks_are_scipys(
+    image: Any,
+    window: dict[str, Any],
+    fraction: float,
+    border: dict[str, Any],
+    output: str | None,
+    c: gpucall.Client,
+) -> None:
+    size = window["size"]
+    count = size[0] * size[1] if isinstance(size, tuple) else size**2
+    rank = min(int(fraction * count), count - 1)
+    keywords = window | border
+    check_image(
+        c, "rank_filter", image, (rank,), keywords, scipy.ndimage.rank_filter, output
+    )
+    check_image(
+        c,
+        "percentile_filter",
+        image,
+        (100 * fraction,),
+        keywords,
+        scipy.ndimage.percentile_filter,
+        output,
+    )

@@ -25,7 +25,7 @@ class ServiceTest : public ::testing::Test {
     ComputeLimits limits;
     limits.max_tensor_bytes = 1 << 20;
     limits.max_message_bytes = 4 << 20;
-    server_ = *RpcServer::Start("127.0.0.1:0", *scheduler_, limits, info);
+    server_ = *RpcServer::Start("127.0.0.1:0", *scheduler_, device_, limits, info);
     channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
     stub_ = v1::Compute::NewStub(channel_);
   }
@@ -220,16 +220,21 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   grpc::ClientContext context;
   v1::Catalogue catalogue;
   ASSERT_TRUE(v1::Server::NewStub(channel_)->GetCatalogue(&context, {}, &catalogue).ok());
-  int elementwise = 0;
-  for (const auto& entry : catalogue.operations()) elementwise += entry.kind() == "elementwise";
-  EXPECT_EQ(elementwise, v1::ElementwiseOp_ARRAYSIZE - 1);  // as many as the wire has names
-  EXPECT_EQ(catalogue.operations_size(), elementwise + 8);
+  int elementwise = 0, filters = 0;
+  for (const auto& entry : catalogue.operations()) {
+    elementwise += entry.kind() == "elementwise";
+    filters += entry.kind() == "filter";
+  }
+  // As many as the wire has names.
+  EXPECT_EQ(elementwise, v1::ElementwiseOp_ARRAYSIZE - 1);
+  EXPECT_EQ(filters, v1::Filter::descriptor()->oneof_decl(0)->field_count());
+  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + 1);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {
   v1::ServerInfo info;
   info.add_devices();
-  auto second = RpcServer::Start(server_->address(), *scheduler_, {}, info);
+  auto second = RpcServer::Start(server_->address(), *scheduler_, device_, {}, info);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(server_->address()));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/base/mutex.h"
+#include "server/device/cpu_device.h"
 #include "server/device/device.h"
 
 namespace gpucall {
@@ -19,6 +20,11 @@ class GatedDevice final : public Device {
   absl::StatusOr<std::unique_ptr<Lane>> MakeLane() override {
     return std::make_unique<GatedLane>(*this);
   }
+
+  absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) override {
+    return memory_->Allocate(size_bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override { return memory_->MakeCopier(); }
 
   void Open() {
     MutexLock lock(mutex_);
@@ -56,6 +62,7 @@ class GatedDevice final : public Device {
     GatedDevice& device_;
   };
 
+  const std::unique_ptr<Device> memory_ = MakeCpuDevice();
   const DeviceInfo info_{.id = "gated", .name = "a gate"};
   Mutex mutex_;
   CondVar changed_;

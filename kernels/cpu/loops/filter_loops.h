@@ -68,6 +68,15 @@ inline constexpr size_t kHistogramSize = 256 + 16;
 using HistogramRow = void (*)(const uint16_t* columns, size_t column_count, size_t rank, Key8* out,
                               size_t count);
 
+// out[i] = the smaller, or larger, of a[i] and b[i], for i < count. `out` may be a or b, and may
+// overlap them from behind.
+template <class Key>
+using Choose = void (*)(const Key* a, const Key* b, Key* out, size_t count);
+template <class Key>
+struct ChooseTable {
+  Choose<Key> smaller, larger;
+};
+
 struct MedianTable {
   // By exchanging smallest and largest, for n <= kMaxExchangeCount.
   Select<Key8> exchange8;
@@ -76,6 +85,9 @@ struct MedianTable {
   // Bit by bit, counting the elements below, for n <= kMaxBitwiseCount.
   Select<Key8> bitwise8;
   HistogramRow histogram8;
+  ChooseTable<Key8> choose8;
+  ChooseTable<Key32> choose32;
+  ChooseTable<Key64> choose64;
   // Elements to keys and back. All NaN become one.
   ConvertLoop keys_of_float32, keys_of_float64;
   ConvertLoop float32_of_keys, float64_of_keys;

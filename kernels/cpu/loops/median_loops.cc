@@ -158,6 +158,17 @@ void HistogramMedians(const uint16_t* columns, size_t column_count, size_t rank,
   }
 }
 
+template <class Key>
+void Smaller(const Key* a, const Key* b, Key* out, size_t count) {
+  GPUCALL_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) out[i] = a[i] < b[i] ? a[i] : b[i];
+}
+template <class Key>
+void Larger(const Key* a, const Key* b, Key* out, size_t count) {
+  GPUCALL_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) out[i] = a[i] < b[i] ? b[i] : a[i];
+}
+
 // Negative floats have the order of their bits reversed; -0 comes before 0.
 template <class Key>
 inline Key Reorder(Key bits) {
@@ -191,6 +202,9 @@ const MedianTable kMedians = {
     .exchange64 = ExchangeRow<Key64>,
     .bitwise8 = BitwiseRow,
     .histogram8 = HistogramMedians,
+    .choose8 = {Smaller<Key8>, Larger<Key8>},
+    .choose32 = {Smaller<Key32>, Larger<Key32>},
+    .choose64 = {Smaller<Key64>, Larger<Key64>},
     .keys_of_float32 = KeysOf<float, Key32>,
     .keys_of_float64 = KeysOf<double, Key64>,
     .float32_of_keys = RealsOf<float, Key32>,

@@ -23,14 +23,21 @@ Program ProgramOf(ElementwiseOp op, uint32_t input_count) {
 }
 
 template <typename T>
-TensorView ViewOf(const std::vector<T>& values) {
-  return {values.data(), static_cast<int64_t>(values.size() * sizeof(T))};
+Storage StorageOf(const std::vector<T>& values) {
+  return {.host = HostBytes(values.data(), static_cast<int64_t>(values.size() * sizeof(T)))};
+}
+
+template <typename T>
+std::vector<T> ElementsOf(const HostBytes& bytes) {
+  std::vector<T> elements(static_cast<size_t>(bytes.size_bytes()) / sizeof(T));
+  bytes.CopyTo(reinterpret_cast<std::byte*>(elements.data()));
+  return elements;
 }
 
 // A call whose plan and views stay where they are.
 struct Call {
-  Call(const Program& program, const std::vector<TensorType>& types, std::vector<TensorView> views)
-      : plan(*MakePlan(program, types, kMaxTensorBytes)), inputs(std::move(views)) {}
+  Call(const Program& program, const std::vector<TensorType>& types, std::vector<Storage> storage)
+      : plan(*MakePlan(program, types, kMaxTensorBytes)), inputs(std::move(storage)) {}
   Execution execution() const {
     Execution result;
     result.plan = &plan;
@@ -38,7 +45,7 @@ struct Call {
     return result;
   }
   Plan plan;
-  std::vector<TensorView> inputs;
+  std::vector<Storage> inputs;
 };
 
 class CudaLaneTest : public ::testing::Test {
@@ -66,13 +73,10 @@ class CudaLaneTest : public ::testing::Test {
   static void ExpectWorks() {
     const std::vector<float> a = {1, 2}, b = {3, 4};
     const TensorType type = {DType::kFloat32, {2}};
-    const Call call(ProgramOf(ElementwiseOp::kAdd, 2), {type, type}, {ViewOf(a), ViewOf(b)});
+    const Call call(ProgramOf(ElementwiseOp::kAdd, 2), {type, type}, {StorageOf(a), StorageOf(b)});
     std::vector<Execution> batch = {call.execution()};
     ASSERT_TRUE(Run(absl::MakeSpan(batch)).ok());
-    float sums[2];
-    std::memcpy(sums, batch[0].outputs[0].data, sizeof(sums));
-    EXPECT_EQ(sums[0], 4);
-    EXPECT_EQ(sums[1], 6);
+    EXPECT_EQ(ElementsOf<float>(batch[0].outputs[0].host), (std::vector<float>{4, 6}));
   }
 
   static inline std::string absent_;
@@ -87,11 +91,11 @@ TEST_F(CudaLaneTest, ArraysLargerThanTheArena) {
     std::iota(a.begin(), a.end(), 0.0f);
     for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 1013);
     const TensorType type = {DType::kFloat32, {count}};
-    const Call call(ProgramOf(ElementwiseOp::kAdd, 2), {type, type}, {ViewOf(a), ViewOf(b)});
+    const Call call(ProgramOf(ElementwiseOp::kAdd, 2), {type, type}, {StorageOf(a), StorageOf(b)});
     std::vector<Execution> batch = {call.execution()};
     const absl::Status status = Run(absl::MakeSpan(batch));
     ASSERT_TRUE(status.ok()) << status;
-    const auto* sums = static_cast<const float*>(batch[0].outputs[0].data);
+    const auto sums = ElementsOf<float>(batch[0].outputs[0].host);
     for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(sums[i], a[i] + b[i]) << "element " << i;
   }
   ExpectWorks();
@@ -107,18 +111,16 @@ TEST_F(CudaLaneTest, BatchLargerThanTheArena) {
   for (const auto& input : inputs) {
     const TensorType type = {DType::kFloat64, {static_cast<int64_t>(input.size())}};
     calls.emplace_back(ProgramOf(ElementwiseOp::kNegative, 1), std::vector<TensorType>{type},
-                       std::vector<TensorView>{ViewOf(input)});
+                       std::vector<Storage>{StorageOf(input)});
   }
   std::vector<Execution> batch;
   for (const Call& call : calls) batch.push_back(call.execution());
   const absl::Status status = Run(absl::MakeSpan(batch));
   ASSERT_TRUE(status.ok()) << status;
   for (size_t call = 0; call < calls.size(); ++call) {
-    const auto* out = static_cast<const std::byte*>(batch[call].outputs[0].data);
+    const auto out = ElementsOf<double>(batch[call].outputs[0].host);
     for (size_t i = 0; i < inputs[call].size(); ++i) {
-      double value;
-      std::memcpy(&value, out + i * sizeof(value), sizeof(value));
-      ASSERT_EQ(value, -inputs[call][i]) << "call " << call << " element " << i;
+      ASSERT_EQ(out[i], -inputs[call][i]) << "call " << call << " element " << i;
     }
   }
 }
@@ -128,11 +130,11 @@ TEST_F(CudaLaneTest, MoreThan2To31Elements) {
   std::vector<uint8_t> input(kCount);
   for (int64_t i = 0; i < kCount; ++i) input[i] = static_cast<uint8_t>(i % 251);
   const Call call(ProgramOf(ElementwiseOp::kNegative, 1), {{DType::kUint8, {kCount}}},
-                  {ViewOf(input)});
+                  {StorageOf(input)});
   std::vector<Execution> batch = {call.execution()};
   const absl::Status status = Run(absl::MakeSpan(batch));
   ASSERT_TRUE(status.ok()) << status;
-  const auto* out = static_cast<const uint8_t*>(batch[0].outputs[0].data);
+  const auto out = ElementsOf<uint8_t>(batch[0].outputs[0].host);
   for (int64_t i = 0; i < kCount; ++i) {
     ASSERT_EQ(out[i], static_cast<uint8_t>(-input[i])) << "element " << i;
   }
@@ -144,11 +146,11 @@ TEST_F(CudaLaneTest, BroadcastsToMoreThan2To31Elements) {
   for (int64_t i = 0; i < kSide; ++i) values[i] = static_cast<uint8_t>(i % 239);
   const Call call(ProgramOf(ElementwiseOp::kAdd, 2),
                   {{DType::kUint8, {kSide, 1}}, {DType::kUint8, {1, kSide}}},
-                  {ViewOf(values), ViewOf(values)});
+                  {StorageOf(values), StorageOf(values)});
   std::vector<Execution> batch = {call.execution()};
   const absl::Status status = Run(absl::MakeSpan(batch));
   ASSERT_TRUE(status.ok()) << status;
-  const auto* out = static_cast<const uint8_t*>(batch[0].outputs[0].data);
+  const auto out = ElementsOf<uint8_t>(batch[0].outputs[0].host);
   for (int64_t row = 0; row < kSide; ++row) {
     for (int64_t column = 0; column < kSide; ++column) {
       ASSERT_EQ(out[row * kSide + column], static_cast<uint8_t>(values[row] + values[column]))
@@ -162,7 +164,7 @@ TEST_F(CudaLaneTest, LackOfMemoryIsReportedAndPasses) {
   const std::vector<double> values(kSide, 1);
   const Call call(ProgramOf(ElementwiseOp::kAdd, 2),
                   {{DType::kFloat64, {kSide, 1}}, {DType::kFloat64, {1, kSide}}},
-                  {ViewOf(values), ViewOf(values)});
+                  {StorageOf(values), StorageOf(values)});
   std::vector<Execution> batch = {call.execution()};
   const absl::Status status = Run(absl::MakeSpan(batch));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
@@ -175,7 +177,7 @@ TEST_F(CudaLaneTest, TimesItsStages) {
   const std::vector<float> values(1 << 20, 1);
   const TensorType type = {DType::kFloat32, {1 << 20}};
   const Call call(ProgramOf(ElementwiseOp::kAdd, 2), {type, type},
-                  {ViewOf(values), ViewOf(values)});
+                  {StorageOf(values), StorageOf(values)});
   std::vector<Execution> batch = {call.execution()};
   BatchTiming timing;
   ASSERT_TRUE(lane_->Execute(absl::MakeSpan(batch), timing).ok());

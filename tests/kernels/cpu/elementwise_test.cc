@@ -32,8 +32,8 @@ std::vector<std::byte> RandomElements(ElementType type, unsigned seed) {
 }
 
 template <class T>
-bool SameReals(const std::byte* a, const std::byte* b) {
-  for (size_t i = 0; i < kCount; ++i) {
+bool SameReals(const std::byte* a, const std::byte* b, size_t count = kCount) {
+  for (size_t i = 0; i < count; ++i) {
     T x, y;
     std::memcpy(&x, a + i * sizeof(T), sizeof(T));
     std::memcpy(&y, b + i * sizeof(T), sizeof(T));
@@ -45,6 +45,8 @@ bool SameReals(const std::byte* a, const std::byte* b) {
 bool Same(ElementType type, const std::byte* a, const std::byte* b) {
   if (type == ElementType::kFloat32) return SameReals<float>(a, b);
   if (type == ElementType::kFloat64) return SameReals<double>(a, b);
+  if (type == ElementType::kComplex64) return SameReals<float>(a, b, 2 * kCount);
+  if (type == ElementType::kComplex128) return SameReals<double>(a, b, 2 * kCount);
   return std::memcmp(a, b, kCount * SizeOf(type)) == 0;
 }
 

@@ -42,7 +42,7 @@ Picture<T> RandomPicture(int64_t rows, int64_t columns, int64_t channels, int le
 template <class T>
 std::vector<T> Median(const Picture<T>& picture, const Window& window) {
   std::vector<T> out(picture.elements.size());
-  MedianFilter(picture.image(), window, {out.data(), kTypeOf<T>});
+  RankFilter(picture.image(), window, window.rows * window.columns / 2, {out.data(), kTypeOf<T>});
   return out;
 }
 

@@ -77,25 +77,30 @@ Kernel KernelOf(const Operation& operation, ElementType type, ReadMode mode) {
   return kernel;
 }
 
+// What to compile to: machine code takes ten times as long.
+enum class To { kMachineCode, kPtx };
+
 // Empty, or what NVRTC says.
-std::string Compile(const std::string& source, int compute_capability) {
+std::string Compile(const std::string& source, int compute_capability, To to = To::kMachineCode) {
   nvrtcProgram program;
   if (nvrtcCreateProgram(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr) !=
       NVRTC_SUCCESS) {
     return "no program";
   }
   std::vector<const char*> options;
-  const std::vector<std::string> texts = ElementwiseOptions(compute_capability);
+  std::vector<std::string> texts = ElementwiseOptions(compute_capability);
+  if (to == To::kPtx) texts[0] = "--gpu-architecture=compute_" + std::to_string(compute_capability);
   for (const std::string& text : texts) options.push_back(text.c_str());
   const nvrtcResult result =
       nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
-  size_t size = 0, cubin_size = 0;
+  size_t size = 0, code_size = 0;
   nvrtcGetProgramLogSize(program, &size);
   std::string log(size, '\0');
   nvrtcGetProgramLog(program, log.data());
-  nvrtcGetCUBINSize(program, &cubin_size);
+  static_cast<void>(to == To::kPtx ? nvrtcGetPTXSize(program, &code_size)
+                                   : nvrtcGetCUBINSize(program, &code_size));
   nvrtcDestroyProgram(&program);
-  return result == NVRTC_SUCCESS && cubin_size > 0 ? "" : log;
+  return result == NVRTC_SUCCESS && code_size > 0 ? "" : log;
 }
 
 class ArchitectureTest : public ::testing::TestWithParam<int> {
@@ -103,18 +108,20 @@ class ArchitectureTest : public ::testing::TestWithParam<int> {
   void Add(const Kernel& kernel) {
     source_ += ElementwiseSource(kernel, "kernel" + std::to_string(count_++));
   }
-  void ExpectCompiles() { EXPECT_EQ(Compile(source_, GetParam()), ""); }
+  void ExpectCompiles(To to = To::kMachineCode) { EXPECT_EQ(Compile(source_, GetParam(), to), ""); }
 
  private:
-  std::string source_ = ElementwisePrelude();
+  std::string source_ = ElementwisePrelude(NumberKinds::kAll);
   int count_ = 0;
 };
 
-TEST_P(ArchitectureTest, EveryOperationAndType) {
+TEST_P(ArchitectureTest, EveryOperation) {
   for (const Operation& operation : kOperations) {
-    for (const TypeRow& row : kTypes) {
-      if (ComputesIn(operation, row)) Add(KernelOf(operation, row.type, ReadMode::kFull));
-    }
+    const bool real = (operation.takes & ElementwiseTakes::kF) != 0;
+    const ElementType type = real ? ElementType::kFloat32 : ElementType::kBool;
+    const ElementType integer = ElementType::kInt32;
+    const bool shift = operation.takes == ElementwiseTakes::kI;
+    Add(KernelOf(operation, shift ? integer : type, ReadMode::kFull));
   }
   ExpectCompiles();
 }
@@ -186,11 +193,25 @@ TEST_P(ArchitectureTest, Chains) {
 INSTANTIATE_TEST_SUITE_P(Architectures, ArchitectureTest, ::testing::Values(80, 90, 120),
                          ::testing::PrintToStringParamName());
 
+TEST(ElementwiseSource, EveryOperationAndType) {
+  std::string source = ElementwisePrelude(NumberKinds::kAll);
+  int count = 0;
+  for (const Operation& operation : kOperations) {
+    for (const TypeRow& row : kTypes) {
+      if (!ComputesIn(operation, row)) continue;
+      source += ElementwiseSource(KernelOf(operation, row.type, ReadMode::kFull),
+                                  "kernel" + std::to_string(count++));
+    }
+  }
+  EXPECT_EQ(Compile(source, 90, To::kPtx), "");
+}
+
 TEST(ElementwiseSource, WrongFunctionDoesNotCompile) {
   Kernel kernel = Chain();
   kernel.instructions[1].function = "Rleu";
-  EXPECT_THAT(Compile(ElementwisePrelude() + ElementwiseSource(kernel, "wrong"), 90),
-              HasSubstr("Rleu"));
+  EXPECT_THAT(
+      Compile(ElementwisePrelude(NumberKinds::kAll) + ElementwiseSource(kernel, "wrong"), 90),
+      HasSubstr("Rleu"));
 }
 
 TEST(ElementwiseSource, SignaturesDiffer) {

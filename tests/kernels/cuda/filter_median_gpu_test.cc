@@ -14,15 +14,17 @@ class MedianTest : public FilterTest<Types> {
 
   std::vector<std::vector<Out>> Median(const FilterWindow& window, const std::vector<Size>& sizes,
                                        const std::vector<std::vector<In>>& images) {
-    const FilterTile tile = MedianTile(window, kPixel<In>, sizes[0].channels);
+    const int rank = window.rows * window.columns / 2;
+    const FilterTile tile = RankTile(window, rank, kPixel<In>, sizes[0].channels);
     const Batch<In, Out> batch(window, tile, sizes, images, {});
-    EXPECT_EQ(LaunchMedian(batch.get(), nullptr), cudaSuccess);
+    EXPECT_EQ(LaunchRank(batch.get(), rank, nullptr), cudaSuccess);
     return this->Outputs(batch, sizes.size());
   }
 
   void ExpectMedian(const FilterWindow& window, const Size& size, const std::vector<In>& image) {
     std::vector<Out> expected(size.count());
-    cpu::MedianFilter(CpuImage(image, size), CpuWindow(window), {expected.data(), kElement<Out>});
+    cpu::RankFilter(CpuImage(image, size), CpuWindow(window), window.rows * window.columns / 2,
+                    {expected.data(), kElement<Out>});
     const std::vector<Out> got = Median(window, {size}, {image})[0];
     for (size_t i = 0; i < got.size(); ++i) {
       if (expected[i] != expected[i]) {

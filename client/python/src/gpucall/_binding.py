@@ -83,6 +83,16 @@ class _Binding:
         return len(self._arrays) - 1
 
 
+_DERIVATIVES = (
+    "sobel",
+    "prewitt",
+    "scharr",
+    "laplacian",
+    "gaussian_laplace",
+    "gaussian_gradient_magnitude",
+)
+
+
 def _result_dtype(
     operation: Any, operands: list[Any], promoted: np.dtype[Any]
 ) -> np.dtype[Any]:
@@ -92,7 +102,8 @@ def _result_dtype(
         image: np.dtype[Any] = np.result_type(operands[0])
         if operation.filter.output_dtype:
             return numpy_dtype(operation.filter.output_dtype)
-        derivative = operation.filter.WhichOneof("kind") in ("sobel", "laplacian")
+        name = operation.filter.WhichOneof("kind")
+        derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
     if kind == "elementwise":
         return elementwise_dtype(operation, operands, promoted)

@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from gpucall import _wire
-from gpucall._binding import bind
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._tensors import as_arrays, encode_request
+from gpucall._request import request_of_call, request_of_run
 
 DEFAULT_PORT = 7625
 
@@ -35,27 +33,14 @@ def channel_options(target: str) -> list[tuple[str, Any]]:
 
 
 def encode_call(call: Call, want_receipt: bool) -> tuple[str, bytes]:
-    """Path and request of one operation."""
-    arrays = as_arrays(call.operands, call.first_promoted)
-    options = _wire.CallOptions(want_receipt=True) if want_receipt else None
-    operation = call.operation
-    if operation.WhichOneof("kind") == "elementwise":
-        head = _wire.ElementwiseRequest(op=operation.elementwise, options=options)
-        return _wire.ELEMENTWISE, encode_request(head, [(2, a) for a in arrays])
-    if operation.WhichOneof("kind") == "matmul":
-        head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
-        return _wire.MATMUL, encode_request(
-            head, list(zip((1, 2), arrays, strict=True))
-        )
-    head = _wire.FilterRequest(filter=operation.filter, options=options)
-    return _wire.FILTER, encode_request(head, list(zip((1, 3), arrays, strict=False)))
+    """Path and request of one operation, as one message."""
+    request = request_of_call(call, want_receipt)
+    return request.path, request.encode()
 
 
 def encode_run(
     program: Program, inputs: Sequence[Any], want_receipt: bool
 ) -> tuple[str, bytes]:
-    """Path and request of a Program on its inputs."""
-    message, arrays = bind(program, inputs)
-    options = _wire.CallOptions(want_receipt=True) if want_receipt else None
-    head = _wire.RunRequest(program=message, options=options)
-    return _wire.RUN, encode_request(head, [(2, a) for a in arrays])
+    """Path and request of a Program on its inputs, as one message."""
+    request = request_of_run(program, inputs, want_receipt)
+    return request.path, request.encode()

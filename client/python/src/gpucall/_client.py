@@ -9,12 +9,19 @@ import grpc
 import numpy.typing as npt
 
 from gpucall import _info, _wire
-from gpucall._channel import channel_options, encode_call, encode_run, full_target
+from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._request import (
+    Request,
+    StreamReply,
+    request_of_call,
+    request_of_run,
+    result_is_too_large,
+)
 from gpucall._tensors import Array, decode_reply
 
 
@@ -60,6 +67,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
 
     def run(
         self,
@@ -96,7 +104,7 @@ class Client(
         array([0., 1., 3.], dtype=float32)
         """
         arrays = self._compute(
-            *encode_run(program, inputs, _info.collector() is not None), timeout
+            request_of_run(program, inputs, _info.collector() is not None), timeout
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
@@ -145,24 +153,49 @@ class Client(
         self.close()
 
     def _call(self, call: Call) -> Array:
-        path, request = encode_call(call, _info.collector() is not None)
-        return self._compute(path, request, call.timeout)[0]
+        request = request_of_call(call, _info.collector() is not None)
+        return self._compute(request, call.timeout)[0]
 
-    def _compute(self, path: str, request: bytes, timeout: float | None) -> list[Array]:
-        arrays, receipt = decode_reply(self._send(path, request, timeout))
+    def _compute(self, request: Request, timeout: float | None) -> list[Array]:
+        if request.is_large:
+            arrays, receipt = self._stream(request, timeout)
+        else:
+            try:
+                reply = self._send(request.path, request.encode(), timeout)
+                arrays, receipt = decode_reply(reply)
+            except Error as error:
+                if not result_is_too_large(error.code.name, error.message):
+                    raise
+                arrays, receipt = self._stream(request, timeout)
         collected = _info.collector()
         if collected is not None and receipt is not None:
             collected.append(_info.receipt(receipt))
         return arrays
 
     def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
-        if self._closed:
-            raise Error(grpc.StatusCode.CANCELLED, "the client is closed")
-        timeout = self._timeout if timeout is None else timeout
-        if timeout is not None and timeout <= 0:
-            raise expired(timeout)
+        timeout = self._time_left(timeout)
         try:
             reply: bytes = self._methods[path](request, timeout=timeout)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
         return reply
+
+    def _stream(
+        self, request: Request, timeout: float | None
+    ) -> tuple[list[Array], Any]:
+        timeout = self._time_left(timeout)
+        reply = StreamReply()
+        try:
+            for message in self._run_stream(request.chunks(), timeout=timeout):
+                reply.add(message)
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return reply.arrays, reply.receipt
+
+    def _time_left(self, timeout: float | None) -> float | None:
+        if self._closed:
+            raise Error(grpc.StatusCode.CANCELLED, "the client is closed")
+        timeout = self._timeout if timeout is None else timeout
+        if timeout is not None and timeout <= 0:
+            raise expired(timeout)
+        return timeout

@@ -40,7 +40,8 @@ _DTYPES = _numpy_dtypes()
 _BFLOAT16 = _wire.DTYPES["bfloat16"]
 _NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
 
-_DATA_FIELD = 3  # Tensor.data
+_DATA_FIELD = 3  # Tensor.data, Chunk.data
+_RESULT_FIELD, _CHUNK_FIELD = 1, 2  # of RunStreamReply; the latter of its request too
 _TENSOR_FIELD, _RECEIPT_FIELD = 1, 2  # of ComputeReply and RunReply
 _LENGTH_DELIMITED = 2
 
@@ -147,8 +148,54 @@ def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:
             )
         tensor = _wire.Tensor(dtype=dtype_number(array.dtype), shape=array.shape)
         opening = tensor.SerializeToString() + _opening(_DATA_FIELD, array.nbytes)
-        parts += [_opening(field, len(opening) + array.nbytes), opening, array.data]
+        parts += [
+            _opening(field, len(opening) + array.nbytes),
+            opening,
+            _bytes_of(array),
+        ]
     return b"".join(parts)
+
+
+def encode_chunk(tensor: int, offset: int, data: memoryview) -> bytes:
+    """A RunStreamRequest that holds a Chunk."""
+    chunk = _wire.Chunk(tensor=tensor, offset=offset).SerializeToString()
+    opening = chunk + _opening(_DATA_FIELD, len(data))
+    return b"".join((_opening(_CHUNK_FIELD, len(opening) + len(data)), opening, data))
+
+
+def read_stream_reply(
+    message: bytes,
+) -> tuple[Any, tuple[int, int, memoryview] | None]:
+    """The result, or (tensor, offset, data) of the chunk, of a RunStreamReply."""
+    result, chunk = None, None
+    for field, _, first, last in _fields(message, 0, len(message)):
+        if field == _RESULT_FIELD:
+            result = _wire.RunReply.FromString(message[first:last])
+        elif field == _CHUNK_FIELD:
+            rest, data = b"", memoryview(b"")
+            for inner, start, value, end in _fields(message, first, last):
+                if inner == _DATA_FIELD:
+                    data = memoryview(message)[value:end]
+                else:
+                    rest += message[start:end]
+            head = _wire.Chunk.FromString(rest)
+            chunk = head.tensor, head.offset, data
+    return result, chunk
+
+
+def byte_view(array: Array) -> memoryview:
+    """The elements of a C-contiguous array."""
+    return memoryview(array.reshape(-1).view(np.uint8).data)
+
+
+def new_array(tensor: Any) -> Array:
+    """An array, its elements not set, for a Tensor message."""
+    return np.empty(tuple(tensor.shape), numpy_dtype(tensor.dtype))
+
+
+def _bytes_of(array: Array) -> memoryview:
+    """The elements; NumPy exports no buffer of bfloat16."""
+    return (array.view(np.uint16) if is_bfloat16(array.dtype) else array).data
 
 
 def decode_reply(reply: bytes) -> tuple[list[Array], Any]:

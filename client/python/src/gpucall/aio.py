@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, final
 
@@ -13,12 +14,19 @@ import grpc.aio
 import numpy.typing as npt
 
 from gpucall import _info, _wire
-from gpucall._channel import channel_options, encode_call, encode_run, full_target
+from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._request import (
+    Request,
+    StreamReply,
+    request_of_call,
+    request_of_run,
+    result_is_too_large,
+)
 from gpucall._tensors import Array, decode_reply
 
 Result = Coroutine[Any, Any, Array]
@@ -75,6 +83,7 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
 
     async def run(
         self,
@@ -86,18 +95,18 @@ class Client(
         """Run a Program, as gpucall.Client.run."""
         receipts = _info.collector()
         arrays = await self._compute(
-            lambda: encode_run(program, inputs, receipts is not None), timeout
+            lambda: request_of_run(program, inputs, receipts is not None), timeout
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
     async def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits."""
-        reply = await self._send(lambda: (_wire.GET_INFO, b""), timeout)
+        reply = await self._send(_wire.GET_INFO, b"", timeout)
         return _info.server_info(_wire.ServerInfo.FromString(reply))
 
     async def ops(self, *, timeout: float | None = None) -> list[_info.OperationInfo]:
         """The operations that the server offers, with the dtypes each accepts."""
-        reply = await self._send(lambda: (_wire.GET_CATALOGUE, b""), timeout)
+        reply = await self._send(_wire.GET_CATALOGUE, b"", timeout)
         return _info.operations(_wire.Catalogue.FromString(reply))
 
     async def close(self) -> None:
@@ -119,33 +128,75 @@ class Client(
     async def _call(self, call: Call) -> Array:
         receipts = _info.collector()
         arrays = await self._compute(
-            lambda: encode_call(call, receipts is not None), call.timeout
+            lambda: request_of_call(call, receipts is not None), call.timeout
         )
         return arrays[0]
 
     async def _compute(
-        self, encode: Callable[[], tuple[str, bytes]], timeout: float | None
+        self, prepare: Callable[[], Request], timeout: float | None
     ) -> list[Array]:
-        arrays, receipt = decode_reply(await self._send(encode, timeout))
+        async with self._place(timeout) as deadline:
+            request = prepare()
+            if request.is_large:
+                arrays, receipt = await self._stream(request, deadline)
+            else:
+                try:
+                    reply = await self._unary(request.path, request.encode(), deadline)
+                    arrays, receipt = decode_reply(reply)
+                except Error as error:
+                    if not result_is_too_large(error.code.name, error.message):
+                        raise
+                    arrays, receipt = await self._stream(request, deadline)
         receipts = _info.collector()
         if receipts is not None and receipt is not None:
             receipts.append(_info.receipt(receipt))
         return arrays
 
-    async def _send(
-        self, encode: Callable[[], tuple[str, bytes]], timeout: float | None
-    ) -> bytes:
-        timeout = self._timeout if timeout is None else timeout
-        deadline = None if timeout is None else time.monotonic() + timeout
+    async def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
+        async with self._place(timeout) as deadline:
+            return await self._unary(path, request, deadline)
+
+    @asynccontextmanager
+    async def _place(self, timeout: float | None) -> AsyncIterator[_Deadline]:
+        """One of the places for calls in flight, and when a call must be done."""
+        deadline = _Deadline(self._timeout if timeout is None else timeout)
         async with self._places:
             if self._closed:
                 raise Error(grpc.StatusCode.CANCELLED, "the client is closed")
-            path, request = encode()
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                raise expired(timeout)
-            try:
-                reply: bytes = await self._methods[path](request, timeout=left)
-            except grpc.RpcError as error:
-                raise from_rpc(error, self.target) from None
+            yield deadline
+
+    async def _unary(self, path: str, request: bytes, deadline: _Deadline) -> bytes:
+        try:
+            reply: bytes = await self._methods[path](request, timeout=deadline.left())
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
         return reply
+
+    async def _stream(
+        self, request: Request, deadline: _Deadline
+    ) -> tuple[list[Array], Any]:
+        reply = StreamReply()
+        call = self._run_stream(request.chunks(), timeout=deadline.left())
+        try:
+            async for message in call:
+                reply.add(message)
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return reply.arrays, reply.receipt
+
+
+class _Deadline:
+    """The end of a timeout, in seconds, that begins now; None: no limit."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._timeout = timeout
+        self._end = None if timeout is None else time.monotonic() + timeout
+
+    def left(self) -> float | None:
+        """Seconds. Error DEADLINE_EXCEEDED: none."""
+        if self._end is None:
+            return None
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise expired(self._timeout)
+        return left

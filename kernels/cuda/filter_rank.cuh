@@ -1,6 +1,6 @@
-// What median kernels share.
-#ifndef GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_CUH_
-#define GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_CUH_
+// What kernels that order elements share.
+#ifndef GPUCALL_KERNELS_CUDA_FILTER_RANK_CUH_
+#define GPUCALL_KERNELS_CUDA_FILTER_RANK_CUH_
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace gpucall::cuda {
 
-// Keys order as medians do: NaN last, -0 before 0.
+// Keys order as ranks do: NaN last, -0 before 0.
 __device__ inline uint8_t KeyOf(uint8_t value) { return value; }
 __device__ inline uint32_t KeyOf(float value) {
   const uint32_t bits = __float_as_uint(value);
@@ -33,10 +33,10 @@ __device__ Out ResultOf(Key key) {
   }
 }
 
-// For any window: filter_median_select.cu.
-FilterTile MedianSelectTile(int channels);
-cudaError_t LaunchMedianSelect(const FilterBatch& batch, cudaStream_t stream);
+// For any window: filter_rank_select.cu.
+FilterTile RankSelectTile(int channels);
+cudaError_t LaunchRankSelect(const FilterBatch& batch, int rank, cudaStream_t stream);
 
 }  // namespace gpucall::cuda
 
-#endif  // GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_CUH_
+#endif  // GPUCALL_KERNELS_CUDA_FILTER_RANK_CUH_

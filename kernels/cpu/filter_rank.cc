@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "kernels/cpu/filter.h"
+#include "kernels/cpu/key_codec.h"
 #include "kernels/cpu/loops/tables.h"
 #include "kernels/cpu/padded_rows.h"
 #include "kernels/cpu/rank_window.h"
@@ -9,31 +10,6 @@
 
 namespace gpucall::cpu {
 namespace {
-
-// How a median is taken of keys of one type.
-template <class Key>
-struct KeyCodec {
-  ConvertLoop load;   // from the image's elements
-  ConvertLoop store;  // to the image's type
-};
-
-// Writes keys through the image's type to the output's.
-template <class Key>
-class KeyWriter {
- public:
-  KeyWriter(const Image& image, const Output& output, const KeyCodec<Key>& codec)
-      : writer_(image, output, FindConvertLoop(image.type, output.type), SizeOf(image.type)),
-        store_(codec.store) {}
-  // `elements`: scratch for as many elements as the strip's row has.
-  void Write(const Strip& strip, int64_t row, const Key* keys, std::byte* elements) const {
-    store_(keys, elements, static_cast<size_t>(strip.count()));
-    writer_.Write(strip, row, elements);
-  }
-
- private:
-  StripWriter writer_;
-  ConvertLoop store_;
-};
 
 template <class Key>
 void RunSelect(const Image& image, const Window& window, const Output& output,
@@ -79,9 +55,8 @@ void Count(const Key8* keys, int64_t columns, uint16_t change, uint16_t* histogr
 }
 
 void RunHistogram(const Image& image, const Window& window, const Output& output,
-                  const KeyCodec<Key8>& codec) {
+                  const KeyCodec<Key8>& codec, size_t rank) {
   constexpr int64_t kColumns = 512;  // with their histograms they fit the second-level cache
-  const size_t rank = static_cast<size_t>(window.rows * window.columns / 2);
   PaddedRows padded(image, window, codec.load, sizeof(Key8));
   const KeyWriter<Key8> writer(image, output, codec);
   for (const Strip& strip : SplitChannels(MakeStrips(image, kColumns))) {
@@ -106,7 +81,7 @@ void RunHistogram(const Image& image, const Window& window, const Output& output
 
 template <class Key>
 void RunRanks(const Image& image, const Window& window, const Output& output,
-              const KeyCodec<Key>& codec) {
+              const KeyCodec<Key>& codec, int64_t rank) {
   // Blocks twice the window's size: sorted once, they hold few enough keys between two of a window.
   const int64_t height = 2 * window.rows;
   PaddedRows padded(image, window, codec.load, sizeof(Key));
@@ -122,9 +97,9 @@ void RunRanks(const Image& image, const Window& window, const Output& output,
       for (int64_t r = 0; r < rows + window.rows - 1; ++r) {
         padded.Read(top + r, keys.data() + r * columns);
       }
-      RankWindow<Key> ranks(std::move(keys), columns, window.rows, window.columns);
+      RankWindow<Key> ranks(std::move(keys), columns, window.rows, window.columns, rank);
       for (int64_t r = 0; r < rows; ++r) {
-        ranks.Medians(r, result);
+        ranks.FindRow(r, result);
         writer.Write(strip, top + r, result.data(), elements.data());
       }
     }
@@ -133,21 +108,22 @@ void RunRanks(const Image& image, const Window& window, const Output& output,
 
 template <class Key>
 void RunReal(const Image& image, const Window& window, const Output& output,
-             const KeyCodec<Key>& codec, Select<Key> exchange) {
-  if (window.rows * window.columns <= static_cast<int64_t>(kMaxExchangeCount)) {
+             const KeyCodec<Key>& codec, Select<Key> exchange, int64_t rank) {
+  const int64_t n = window.rows * window.columns;
+  if (n <= static_cast<int64_t>(kMaxExchangeCount) && rank == n / 2) {
     RunSelect(image, window, output, codec, exchange);
   } else {
-    RunRanks(image, window, output, codec);
+    RunRanks(image, window, output, codec, rank);
   }
 }
 
-void RunUint8(const Image& image, const Window& window, const Output& output) {
+void RunUint8(const Image& image, const Window& window, const Output& output, int64_t rank) {
   constexpr int64_t kFewer = 49;  // up to here exchanges are the faster
   const ConvertLoop copy = FindConvertLoop(ElementType::kUint8, ElementType::kUint8);
   const KeyCodec<Key8> codec = {copy, copy};
   const int64_t n = window.rows * window.columns;
-  if (n > static_cast<int64_t>(kMaxBitwiseCount)) {
-    RunHistogram(image, window, output, codec);
+  if (n > static_cast<int64_t>(kMaxBitwiseCount) || rank != n / 2) {
+    RunHistogram(image, window, output, codec, static_cast<size_t>(rank));
   } else {
     const MedianTable& medians = BestLevel().medians;
     RunSelect(image, window, output, codec, n <= kFewer ? medians.exchange8 : medians.bitwise8);
@@ -156,17 +132,17 @@ void RunUint8(const Image& image, const Window& window, const Output& output) {
 
 }  // namespace
 
-void MedianFilter(const Image& image, const Window& window, const Output& output) {
+void RankFilter(const Image& image, const Window& window, int64_t rank, const Output& output) {
   if (image.empty()) return;
   const MedianTable& medians = BestLevel().medians;
   if (image.type == ElementType::kUint8) {
-    RunUint8(image, window, output);
+    RunUint8(image, window, output, rank);
   } else if (image.type == ElementType::kFloat32) {
     RunReal<Key32>(image, window, output, {medians.keys_of_float32, medians.float32_of_keys},
-                   medians.exchange32);
+                   medians.exchange32, rank);
   } else {
     RunReal<Key64>(image, window, output, {medians.keys_of_float64, medians.float64_of_keys},
-                   medians.exchange64);
+                   medians.exchange64, rank);
   }
 }
 

@@ -1,6 +1,6 @@
-// Arrays in host memory owned elsewhere.
-#ifndef GPUCALL_SERVER_BASE_TENSOR_VIEW_H_
-#define GPUCALL_SERVER_BASE_TENSOR_VIEW_H_
+// What arrays are, apart from their elements.
+#ifndef GPUCALL_SERVER_BASE_TENSOR_TYPE_H_
+#define GPUCALL_SERVER_BASE_TENSOR_TYPE_H_
 
 #include <cstdint>
 
@@ -20,12 +20,6 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-// Row-major elements, dense. `data` has no alignment: bytes of a message start anywhere.
-struct TensorView {
-  const void* data = nullptr;
-  int64_t size_bytes = 0;
-};
-
 }  // namespace gpucall
 
-#endif  // GPUCALL_SERVER_BASE_TENSOR_VIEW_H_
+#endif  // GPUCALL_SERVER_BASE_TENSOR_TYPE_H_

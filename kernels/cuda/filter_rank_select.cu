@@ -1,6 +1,6 @@
-// Medians of windows of any size: the key's bits from the highest on, each by counting the window's
+// Ranks in windows of any size: the key's bits from the highest on, each by counting the window's
 // keys below.
-#include "kernels/cuda/filter_median.cuh"
+#include "kernels/cuda/filter_rank.cuh"
 
 namespace gpucall::cuda {
 namespace {
@@ -23,10 +23,9 @@ long long SharedBytes(const FilterWindow& window, int channels) {
   return (kTileRows + window.rows - 1LL) * TileElements(window, channels) * kKeyBytes;
 }
 
-// The key of rank floor(count / 2). visit(use) calls use(key) for every key of the window.
+// The key of rank `rank`. visit(use) calls use(key) for every key of the window.
 template <class Key, class Visit>
-__device__ Key SelectMedian(int count, Visit visit) {
-  int rank = count / 2;
+__device__ Key Select(int rank, Visit visit) {
   Key found = 0;
 #pragma unroll 1
   for (int bit = 8 * sizeof(Key) - 1; bit >= 0; --bit) {
@@ -44,7 +43,7 @@ enum class KeysIn { kShared, kImage };
 
 template <class In, class Out, KeysIn kKeysIn>
 __global__ void __launch_bounds__(kFilterThreads)
-    MedianSelect(const __grid_constant__ FilterBatch batch) {
+    RankSelect(const __grid_constant__ FilterBatch batch, int rank) {
   using Key = decltype(KeyOf(In{}));
   extern __shared__ uint32_t shared[];
   auto* const tile = reinterpret_cast<Key*>(shared);
@@ -67,7 +66,7 @@ __global__ void __launch_bounds__(kFilterThreads)
     const int row = static_cast<int>(at / across), element = static_cast<int>(at % across);
     const long long out = (origin.row + row) * stride + origin.column * channels + element;
     if (origin.row + row >= image.rows || origin.column * channels + element >= stride) continue;
-    const Key median = SelectMedian<Key>(window.rows * window.columns, [&](auto use) {
+    const Key found = Select<Key>(rank, [&](auto use) {
       for (int j = 0; j < window.columns; ++j) {
         if constexpr (kKeysIn == KeysIn::kShared) {
           const Key* const column = tile + row * elements + element + j * channels;
@@ -78,23 +77,23 @@ __global__ void __launch_bounds__(kFilterThreads)
         }
       }
     });
-    static_cast<Out*>(image.output)[out] = ResultOf<Out>(median);
+    static_cast<Out*>(image.output)[out] = ResultOf<Out>(found);
   }
 }
 
 }  // namespace
 
-FilterTile MedianSelectTile(int channels) { return {kTileRows, TileColumns(channels)}; }
+FilterTile RankSelectTile(int channels) { return {kTileRows, TileColumns(channels)}; }
 
-cudaError_t LaunchMedianSelect(const FilterBatch& batch, cudaStream_t stream) {
+cudaError_t LaunchRankSelect(const FilterBatch& batch, int rank, cudaStream_t stream) {
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
     const dim3 blocks(static_cast<unsigned>(batch.block_count));
     const long long bytes = SharedBytes<In>(batch.window, batch.channels);
     if (bytes > kMaxSharedBytes) {
-      return LaunchBlocks(MedianSelect<In, Out, KeysIn::kImage>, blocks, 0, stream, batch);
+      return LaunchBlocks(RankSelect<In, Out, KeysIn::kImage>, blocks, 0, stream, batch, rank);
     }
-    return LaunchBlocks(MedianSelect<In, Out, KeysIn::kShared>, blocks, static_cast<size_t>(bytes),
-                        stream, batch);
+    return LaunchBlocks(RankSelect<In, Out, KeysIn::kShared>, blocks, static_cast<size_t>(bytes),
+                        stream, batch, rank);
   });
 }
 

@@ -1,0 +1,144 @@
+"""A call on its way out: as one message, or as a stream of chunks where it is large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpucall import _wire
+from gpucall._binding import bind
+from gpucall._operations import Call
+from gpucall._program import Program
+from gpucall._tensors import (
+    Array,
+    as_arrays,
+    byte_view,
+    dtype_number,
+    encode_chunk,
+    encode_request,
+    new_array,
+    read_stream_reply,
+)
+
+# Arrays of a call that together have more bytes go as a stream
+# (docs/performance.md has the measured crossover).
+MAX_UNARY_BYTES = 4 << 20
+CHUNK_BYTES = 1 << 20
+
+# What a server says of a result too large for one message.
+_TOO_LARGE = "RunStream takes larger ones"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A verb with its arrays, or a Program's.
+
+    Attributes
+    ----------
+    path : str
+        The unary method.
+    head : message
+        The unary method's request without its tensors.
+    tensors : sequence of (int, array)
+        Field number in the request, and what goes there.
+    program : message
+        The same work as a Program.
+    """
+
+    path: str
+    head: Any
+    tensors: Sequence[tuple[int, Array]]
+    program: Any
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it should go as a stream."""
+        return sum(array.nbytes for _, array in self.tensors) > MAX_UNARY_BYTES
+
+    def encode(self) -> bytes:
+        """The one message. Error RESOURCE_EXHAUSTED: an array is too large for it."""
+        return encode_request(self.head, self.tensors)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The messages of a RunStream call, each made when it is asked for."""
+        arrays = [array for _, array in self.tensors]
+        inputs = [
+            _wire.Tensor(
+                dtype=dtype_number(array.dtype),
+                shape=array.shape,
+                streamed=_wire.Streamed(),
+            )
+            for array in arrays
+        ]
+        start = _wire.RunStreamStart(
+            program=self.program, inputs=inputs, options=self.head.options
+        )
+        yield _wire.RunStreamRequest(start=start).SerializeToString()
+        views = [byte_view(array) for array in arrays]
+        for offset in range(0, max(map(len, views), default=0), CHUNK_BYTES):
+            for i, data in enumerate(
+                views
+            ):  # in turns: the server begins with what it has
+                if offset < len(data):
+                    yield encode_chunk(i, offset, data[offset : offset + CHUNK_BYTES])
+
+
+class StreamReply:
+    """Puts the messages of a RunStream reply together."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self.receipt: Any = None
+        self._bytes: list[memoryview] = []
+
+    def add(self, message: bytes) -> None:
+        """Take the next message: the result, then chunks, then the receipt."""
+        result, chunk = read_stream_reply(message)
+        if result is not None and result.HasField("receipt"):
+            self.receipt = result.receipt
+        elif result is not None:
+            self.arrays = [new_array(tensor) for tensor in result.outputs]
+            self._bytes = [byte_view(array) for array in self.arrays]
+        if chunk is not None:
+            tensor, offset, data = chunk
+            self._bytes[tensor][offset : offset + len(data)] = data
+
+
+def result_is_too_large(code: str, message: str) -> bool:
+    """Whether a unary call failed as its result needs a stream."""
+    return code == "RESOURCE_EXHAUSTED" and _TOO_LARGE in message
+
+
+def request_of_call(call: Call, want_receipt: bool) -> Request:
+    """One operation's request."""
+    arrays = as_arrays(call.operands, call.first_promoted)
+    options = _wire.CallOptions(want_receipt=True) if want_receipt else None
+    operation = call.operation
+    path: str
+    if operation.WhichOneof("kind") == "elementwise":
+        path, fields = _wire.ELEMENTWISE, (2,) * len(arrays)
+        head = _wire.ElementwiseRequest(
+            op=operation.elementwise,
+            output_dtype=operation.output_dtype,
+            options=options,
+        )
+    elif operation.WhichOneof("kind") == "matmul":
+        path, fields = _wire.MATMUL, (1, 2)
+        head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
+    else:
+        path, fields = _wire.FILTER, (1, 3)
+        head = _wire.FilterRequest(filter=operation.filter, options=options)
+    program = _wire.Program(operations=[operation])
+    program.operations[0].inputs.extend(range(len(arrays)))
+    return Request(path, head, list(zip(fields, arrays, strict=False)), program)
+
+
+def request_of_run(
+    program: Program, inputs: Sequence[Any], want_receipt: bool
+) -> Request:
+    """A Program's request."""
+    message, arrays = bind(program, inputs)
+    options = _wire.CallOptions(want_receipt=True) if want_receipt else None
+    head = _wire.RunRequest(program=message, options=options)
+    return Request(_wire.RUN, head, [(2, array) for array in arrays], message)

@@ -1,0 +1,353 @@
+"""Filters that order the elements of a window: ranks and greyscale morphology."""
+
+from __future__ import annotations
+
+from typing import SupportsFloat, SupportsIndex
+
+import numpy.typing as npt
+
+from gpucall._filter_caller import FilterCaller, IndexPair, integers, window
+from gpucall._operations import Operand, Result
+
+
+class WindowFilters(FilterCaller[Operand, Result]):
+    """Filters with flat windows. NaN comes last: after infinity."""
+
+    def minimum_filter(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Smallest element of a window, as scipy.ndimage.minimum_filter.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.minimum_filter(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[3, 3, 5, 5]], dtype=uint8)
+        """
+        kind = {"minimum_filter": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def maximum_filter(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Largest element of a window, as scipy.ndimage.maximum_filter.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.maximum_filter(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[9, 9, 9, 7]], dtype=uint8)
+        """
+        kind = {"maximum_filter": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def rank_filter(
+        self,
+        image: Operand,
+        /,
+        rank: SupportsIndex,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Element of a given rank of a window, as scipy.ndimage.rank_filter.
+
+        Parameters
+        ----------
+        rank : int
+            From 0; a negative one counts from the largest, which is -1.
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.rank_filter(np.uint8([[3, 9, 5, 7]]), rank=1, size=(1, 3))
+        array([[3, 5, 7, 7]], dtype=uint8)
+        """
+        kind = {
+            "rank_filter": {
+                "window": window(size, origin),
+                "rank": integers("rank", rank)[0],
+            }
+        }
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def percentile_filter(
+        self,
+        image: Operand,
+        /,
+        percentile: SupportsFloat,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Percentile of a window, as scipy.ndimage.percentile_filter.
+
+        Parameters
+        ----------
+        percentile : float
+            0 to 100; a negative one has 100 added.
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.percentile_filter(np.uint8([[3, 9, 5, 7]]), percentile=50, size=(1, 3))
+        array([[3, 5, 7, 7]], dtype=uint8)
+        """
+        kind = {
+            "percentile_filter": {
+                "window": window(size, origin),
+                "percentile": float(percentile),
+            }
+        }
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def grey_erosion(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Smallest element of a window, as scipy.ndimage.grey_erosion.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.grey_erosion(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[3, 3, 5, 5]], dtype=uint8)
+        """
+        kind = {"grey_erosion": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def grey_dilation(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Largest element of the mirrored window, as scipy.ndimage.grey_dilation.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.grey_dilation(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[9, 9, 9, 7]], dtype=uint8)
+        """
+        kind = {"grey_dilation": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def grey_opening(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Erosion, then dilation, as scipy.ndimage.grey_opening.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.grey_opening(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[3, 5, 5, 5]], dtype=uint8)
+        """
+        kind = {"grey_opening": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def grey_closing(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Dilation, then erosion, as scipy.ndimage.grey_closing.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.grey_closing(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[9, 9, 7, 7]], dtype=uint8)
+        """
+        kind = {"grey_closing": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def morphological_gradient(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Dilation minus erosion, as scipy.ndimage.morphological_gradient.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.morphological_gradient(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[6, 6, 4, 2]], dtype=uint8)
+        """
+        kind = {"morphological_gradient": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def white_tophat(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Image minus its opening (of uint8 never below 0).
+
+        As scipy.ndimage.white_tophat.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.white_tophat(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[0, 4, 0, 2]], dtype=uint8)
+        """
+        kind = {"white_tophat": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
+
+    def black_tophat(
+        self,
+        image: Operand,
+        /,
+        size: IndexPair = 3,
+        *,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: IndexPair = 0,
+        output: npt.DTypeLike | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Closing of an image minus the image (of uint8 never below 0).
+
+        As scipy.ndimage.black_tophat.
+
+        Parameters
+        ----------
+        size : int or (int, int)
+            Window, (rows, columns).
+        origin : int or (int, int)
+            Shift of the window.
+
+        Examples
+        --------
+        >>> c.black_tophat(np.uint8([[3, 9, 5, 7]]), size=(1, 3))
+        array([[6, 0, 2, 0]], dtype=uint8)
+        """
+        kind = {"black_tophat": window(size, origin)}
+        return self._filter(kind, image, mode, cval, output, timeout)
