@@ -59,7 +59,7 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"(kernels|gpucall)/(elementwise_ops|dtypes)\.def$", "tables"),
+    (r"(kernels|gpucall)/(elementwise_ops\.def|dtypes\.def|elementwise_rules\.h)$", "tables"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),
