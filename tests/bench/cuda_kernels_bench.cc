@@ -89,11 +89,19 @@ void BenchElementwise(int compute_capability) {
                   });
   const ElementType byte = ElementType::kUint8;
   Elementwise add8(kernels, {.inputs = {{byte, ReadMode::kFull}, {byte, ReadMode::kFull}},
-                             .instructions = {{"Add", byte, {0, 1}, 2}},
+                             .instructions = {{"Add", byte, byte, {0, 1}, 2}},
                              .outputs = {2}});
   CompareWithCopy("add, 256 MiB uint8", 2 * kBytes, kBytes, false,
                   [&](void* a, void* b, void* out) {
                     add8.Launch(kBytes, {a, b}, out);
+                  });
+  const ElementType half = ElementType::kFloat16;
+  Elementwise add16(kernels, {.inputs = {{half, ReadMode::kFull}, {half, ReadMode::kFull}},
+                              .instructions = {{"Add", half, half, {0, 1}, 2}},
+                              .outputs = {2}});
+  CompareWithCopy("add, 256 MiB float16", 2 * kBytes, kBytes, false,
+                  [&](void* a, void* b, void* out) {
+                    add16.Launch(kBytes / 2, {a, b}, out);
                   });
 }
 
