@@ -26,6 +26,7 @@
 #include "server/service/config.h"
 #include "server/service/process_tuning.h"
 #include "server/service/rpc_server.h"
+#include "server/service/shared_memory_server.h"
 
 ABSL_FLAG(std::string, config, "", "ServerConfig file (protobuf text format); flags override it");
 ABSL_FLAG(std::string, listen, "",
@@ -37,6 +38,16 @@ ABSL_FLAG(uint32_t, max_queue_tasks, 0, "calls that may wait; default 4096");
 ABSL_FLAG(uint64_t, max_queue_bytes, 0, "bytes of calls that may wait; default 2 GiB");
 ABSL_FLAG(uint64_t, max_message_bytes, 0, "largest request or reply; default 160 MiB");
 ABSL_FLAG(uint32_t, drain_seconds, 0, "how long SIGTERM waits for calls in flight; default 30");
+ABSL_FLAG(uint64_t, max_resident_bytes, 0,
+          "device memory that one caller's tensors may keep; default half of it");
+ABSL_FLAG(uint32_t, resident_ttl_seconds, 0,
+          "how long tensors without a session stay unused; default 600");
+ABSL_FLAG(uint32_t, session_grace_seconds, 0,
+          "how long a session's tensors stay after its connection is lost; default 30");
+ABSL_FLAG(std::string, shared_memory_socket, "",
+          "Unix socket where clients register shared memory; default: beside that of --listen");
+ABSL_FLAG(uint32_t, max_segments, 0, "segments of shared memory of one connection; default 64");
+ABSL_FLAG(uint64_t, max_segment_bytes, 0, "the same, in bytes together; default 16 GiB");
 ABSL_FLAG(std::string, log_level, "", "debug, info, warning or error; default info");
 ABSL_FLAG(std::string, port_file, "", "file to write the address in use to, once serving");
 ABSL_FLAG(std::string, probe, "",
@@ -59,8 +70,25 @@ absl::StatusOr<v1::ServerConfig> ConfigFromFlags() {
   flags.set_max_queue_bytes(absl::GetFlag(FLAGS_max_queue_bytes));
   flags.set_max_message_bytes(absl::GetFlag(FLAGS_max_message_bytes));
   flags.set_drain_seconds(absl::GetFlag(FLAGS_drain_seconds));
+  flags.set_max_resident_bytes(absl::GetFlag(FLAGS_max_resident_bytes));
+  flags.set_resident_ttl_seconds(absl::GetFlag(FLAGS_resident_ttl_seconds));
+  flags.set_session_grace_seconds(absl::GetFlag(FLAGS_session_grace_seconds));
+  flags.set_shared_memory_socket(absl::GetFlag(FLAGS_shared_memory_socket));
+  flags.set_max_segments(absl::GetFlag(FLAGS_max_segments));
+  flags.set_max_segment_bytes(absl::GetFlag(FLAGS_max_segment_bytes));
   flags.set_log_level(absl::GetFlag(FLAGS_log_level));
   return CompleteConfig(std::move(file), flags);
+}
+
+TensorStore::Limits ResidentLimits(const v1::ServerConfig& config, const DeviceInfo& device) {
+  TensorStore::Limits limits;
+  limits.tenant.size_bytes = config.max_resident_bytes() != 0
+                                 ? static_cast<int64_t>(config.max_resident_bytes())
+                                 : device.memory_bytes / 2;
+  limits.total_bytes = device.memory_bytes / 4 * 3;  // the rest is for calls
+  limits.time_to_live = std::chrono::seconds(config.resident_ttl_seconds());
+  limits.session_grace = std::chrono::seconds(config.session_grace_seconds());
+  return limits;
 }
 
 v1::ServerInfo MakeInfo(const v1::ServerConfig& config, const DeviceChoice& choice, int lanes,
@@ -84,6 +112,10 @@ v1::ServerInfo MakeInfo(const v1::ServerConfig& config, const DeviceChoice& choi
   shown.set_max_batch_tasks(config.max_batch_tasks());
   shown.set_max_queue_tasks(config.max_queue_tasks());
   shown.set_max_queue_bytes(config.max_queue_bytes());
+  shown.set_max_resident_bytes(static_cast<uint64_t>(limits.residents.tenant.size_bytes));
+  shown.set_max_resident_tensors(static_cast<uint64_t>(limits.residents.tenant.tensors));
+  shown.set_resident_ttl_seconds(config.resident_ttl_seconds());
+  shown.set_session_grace_seconds(config.session_grace_seconds());
   return info;
 }
 
@@ -137,9 +169,20 @@ absl::Status Serve() {
   ComputeLimits limits;
   limits.max_message_bytes = static_cast<int64_t>(config.max_message_bytes());
   limits.max_streamed_bytes = choice.device->info().memory_bytes;
+  limits.residents = ResidentLimits(config, choice.device->info());
   GPUCALL_ASSIGN_OR_RETURN(auto server,
                            RpcServer::Start(config.listen(), *scheduler, *choice.device, limits,
                                             MakeInfo(config, choice, scheduler->lanes(), limits)));
+  std::unique_ptr<SharedMemoryServer> shared_memory;
+  if (const std::string& path = config.shared_memory_socket(); !path.empty()) {
+    const SegmentLimits segment_limits = {
+        .max_segments = config.max_segments(),
+        .max_bytes = static_cast<int64_t>(config.max_segment_bytes())};
+    GPUCALL_ASSIGN_OR_RETURN(
+        shared_memory,
+        SharedMemoryServer::Start(path, segment_limits, *choice.device, server->segments()));
+    spdlog::info("shared memory at {}", path);
+  }
   if (const std::string path = absl::GetFlag(FLAGS_port_file); !path.empty()) {
     GPUCALL_RETURN_IF_ERROR(WritePortFile(path, server->address()));
   }

@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "kernels/cpu": {"kernels", "tables", "blas"},
     "kernels/cuda": {"kernels", "tables", "cuda"},
-    "client": {"client/api", "proto", "grpc", "absl", "tables"},
+    "client": {"client/api", "proto", "grpc", "absl", "zlib", "tables"},
     "client/api": {"absl", "tables"},
 }
 
@@ -59,7 +59,7 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"(kernels|gpucall)/(elementwise_ops\.def|dtypes\.def|elementwise_rules\.h)$", "tables"),
+    (r"(kernels|gpucall)/(\w+\.def|elementwise_rules\.h)$", "tables"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),
@@ -76,7 +76,7 @@ PARTS = [
         "cuda",
     ),
     (r"[a-z0-9_/]+$", "std"),  # <vector>
-    (r"(sys/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
+    (r"((sys|linux)/)?[a-z0-9_]+\.h$", "std"),  # <math.h>, <dlfcn.h>, <sys/stat.h>
 ]
 
 

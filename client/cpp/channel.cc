@@ -42,6 +42,10 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
       std::min<int64_t>(options.max_reply_bytes, std::numeric_limits<int>::max())));
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A connection on which sent bytes are not acknowledged for so long fails (TCP_USER_TIMEOUT).
+  // Pings are rarer than servers tolerate by default.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 600'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   if (IsThisHost(target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
 }

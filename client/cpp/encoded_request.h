@@ -1,25 +1,43 @@
-// What a Request holds.
+// What a Request holds: a call, as a unary message of its verb and as a Program for RunStream.
 #ifndef GPUCALL_CLIENT_CPP_ENCODED_REQUEST_H_
 #define GPUCALL_CLIENT_CPP_ENCODED_REQUEST_H_
 
-#include <grpcpp/support/byte_buffer.h>
-
+#include <cstdint>
 #include <string>
-#include <utility>
+#include <vector>
 
-#include "absl/status/statusor.h"
-#include "gpucall/request.h"
+#include "absl/types/span.h"
+#include "client/cpp/message_writer.h"
+#include "gpucall/operations.h"
+#include "gpucall/program.h"
+#include "gpucall/tensor.h"
+#include "gpucall/v1/operation.pb.h"
 
 namespace gpucall {
 inline namespace client {
 
-struct Request::Encoded {
-  Encoded(std::string method, absl::StatusOr<grpc::ByteBuffer> message)
-      : method(std::move(method)), message(std::move(message)) {}
+struct EncodedRequest {
+  std::string method;       // "/gpucall.v1.Compute/Run"
+  std::string rest;         // the message of `method` but for the inputs
+  std::vector<int> fields;  // of `method`'s message, one for each input
+  std::vector<TensorRef> inputs;
+  v1::Program program;       // the same call for RunStream
+  Owner owner;               // keeps the inputs' elements
+  bool is_borrowed = false;  // `owner` stands for the caller, who waits until it is let go
 
-  std::string method;                        // "/gpucall.v1.Compute/Run"
-  absl::StatusOr<grpc::ByteBuffer> message;  // an error is the call's result
+  int64_t InputBytes() const;
 };
+
+// Refer to the caller's elements: `owner` is not set.
+EncodedRequest EncodeElementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
+EncodedRequest EncodeCast(const TensorRef& x, DType dtype);
+EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options);
+// The image, and the kernel of a filter that takes one.
+EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);
+EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs);
+
+// Copies the elements, and owns the copies.
+EncodedRequest WithCopies(EncodedRequest request);
 
 }  // namespace client
 }  // namespace gpucall

@@ -37,7 +37,7 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
 size_t ElementSize(DType dtype) { return kRows[static_cast<size_t>(dtype)].size; }
 absl::string_view DTypeName(DType dtype) { return kRows[static_cast<size_t>(dtype)].name; }
 
-absl::StatusOr<Tensor> Tensor::FromBytes(DType dtype, Shape shape, std::string bytes) {
+absl::StatusOr<size_t> SizeBytes(DType dtype, const Shape& shape) {
   if (dtype == DType::kUnspecified) return absl::InvalidArgumentError("dtype is unspecified");
   int64_t size = static_cast<int64_t>(ElementSize(dtype));
   for (int64_t dimension : shape) {
@@ -46,12 +46,30 @@ absl::StatusOr<Tensor> Tensor::FromBytes(DType dtype, Shape shape, std::string b
           "shape (", absl::StrJoin(shape, ", "), ") has a size that is not allowed: ", dimension));
     }
   }
-  if (size != static_cast<int64_t>(bytes.size())) {
+  return static_cast<size_t>(size);
+}
+
+absl::StatusOr<Tensor> Tensor::FromBytes(DType dtype, Shape shape, std::string bytes) {
+  const absl::StatusOr<size_t> size = SizeBytes(dtype, shape);
+  if (!size.ok()) return size.status();
+  if (*size != bytes.size()) {
     return absl::InvalidArgumentError(absl::StrCat("shape (", absl::StrJoin(shape, ", "), ") of ",
-                                                   DTypeName(dtype), " needs ", size,
+                                                   DTypeName(dtype), " needs ", *size,
                                                    " bytes of elements, got ", bytes.size()));
   }
-  return Tensor(dtype, std::move(shape), std::move(bytes));
+  return Tensor(dtype, std::move(shape), Memory(std::move(bytes)));
+}
+
+absl::StatusOr<Tensor> Tensor::Uninitialized(DType dtype, Shape shape) {
+  const absl::StatusOr<size_t> size = SizeBytes(dtype, shape);
+  if (!size.ok()) return size.status();
+  Memory memory = Memory::Uninitialized(*size);
+  if (memory.data() == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for the ", *size, " bytes of shape (", absl::StrJoin(shape, ", "),
+                     ") of ", DTypeName(dtype)));
+  }
+  return Tensor(dtype, std::move(shape), std::move(memory));
 }
 
 absl::Status Tensor::WrongType(DType wanted) const {

@@ -1,122 +1,112 @@
 #include "client/cpp/wire.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <grpcpp/support/proto_buffer_writer.h>
-
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "gpucall/v1/compute.grpc.pb.h"  // and with it SerializationTraits of messages
+#include "absl/strings/str_join.h"
+#include "client/cpp/message_reader.h"
+#include "client/cpp/message_writer.h"
 
 namespace gpucall {
 inline namespace client {
 namespace {
 
-using google::protobuf::io::CodedOutputStream;
-
-// Tag of a length-delimited field.
-constexpr uint32_t TagOf(int number) { return static_cast<uint32_t>(number) << 3 | 2; }
-
 // A Tensor but for its elements.
 std::string TensorHead(const TensorRef& tensor) {
   v1::Tensor head;
-  head.set_dtype(static_cast<v1::DType>(tensor.dtype()));
-  head.mutable_shape()->Add(tensor.shape().begin(), tensor.shape().end());
+  SetHeader(tensor, head);
   return head.SerializeAsString();
 }
 
-size_t FieldSize(int number, size_t content) {
-  return CodedOutputStream::VarintSize32(TagOf(number)) + CodedOutputStream::VarintSize64(content) +
-         content;
-}
-void WriteField(int number, size_t content, CodedOutputStream& out) {
-  out.WriteTag(TagOf(number));
-  out.WriteVarint64(content);
-}
-
-// Of a Tensor's own encoding.
-size_t TensorSize(const TensorRef& tensor, const std::string& head) {
-  return head.size() + FieldSize(v1::Tensor::kDataFieldNumber, tensor.bytes().size());
-}
-
-// Into one slice of `size` bytes.
-void Write(const google::protobuf::MessageLite& rest, absl::Span<const TensorField> tensors,
-           absl::Span<const std::string> heads, int size, grpc::ByteBuffer& buffer) {
-  grpc::ProtoBufferWriter writer(&buffer, size, size);
-  CodedOutputStream out(&writer);
-  rest.SerializeToCodedStream(&out);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const absl::string_view elements = tensors[i].tensor->bytes();
-    WriteField(tensors[i].number, TensorSize(*tensors[i].tensor, heads[i]), out);
-    out.WriteRaw(heads[i].data(), static_cast<int>(heads[i].size()));
-    WriteField(v1::Tensor::kDataFieldNumber, elements.size(), out);
-    out.WriteRaw(elements.data(), static_cast<int>(elements.size()));
-  }
+// Every request has `options` at one number.
+std::string OptionsOf(WantReceipt receipt) {
+  v1::RunRequest request;
+  if (receipt == WantReceipt::kYes) request.mutable_options()->set_want_receipt(true);
+  return request.SerializeAsString();
 }
 
 }  // namespace
 
-absl::StatusOr<grpc::ByteBuffer> Encode(const google::protobuf::MessageLite& rest,
-                                        absl::Span<const TensorField> tensors) {
-  std::vector<std::string> heads;
-  size_t size = rest.ByteSizeLong();
-  for (const TensorField& field : tensors) {
-    heads.push_back(TensorHead(*field.tensor));
-    size += FieldSize(field.number, TensorSize(*field.tensor, heads.back()));
-  }
-  if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the request has ", size, " bytes, a message holds fewer than 2^31"));
-  }
-  grpc::ByteBuffer buffer;
-  Write(rest, tensors, heads, static_cast<int>(size), buffer);
-  return buffer;
+void SetHeader(const TensorRef& from, v1::Tensor& tensor) {
+  tensor.set_dtype(static_cast<v1::DType>(from.dtype()));
+  tensor.mutable_shape()->Add(from.shape().begin(), from.shape().end());
 }
 
-grpc::ByteBuffer WithReceipt(const grpc::ByteBuffer& request) {
-  // Encodings laid end to end are the merged message, and every request has `options` at one
-  // number.
-  v1::RunRequest options;
-  options.mutable_options()->set_want_receipt(true);
+absl::StatusOr<grpc::ByteBuffer> EncodeUnary(const EncodedRequest& request, WantReceipt receipt) {
+  MessageWriter writer(request.owner);
+  writer.Add(request.rest);
+  writer.Add(OptionsOf(receipt));
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    const std::string head = TensorHead(request.inputs[i]);
+    const absl::string_view elements = request.inputs[i].bytes();
+    const int source = request.inputs[i].is_resident() ? v1::Tensor::kHandleFieldNumber
+                                                       : v1::Tensor::kDataFieldNumber;
+    writer.AddFieldHeader(request.fields[i], head.size() + FieldSizeBytes(source, elements.size()));
+    writer.Add(head);
+    writer.AddFieldHeader(source, elements.size());
+    writer.AddOwned(elements);
+  }
+  if (writer.size_bytes() > std::numeric_limits<int32_t>::max()) {
+    return absl::ResourceExhaustedError(absl::StrCat("the request has ", writer.size_bytes(),
+                                                     " bytes, a message holds fewer than 2^31"));
+  }
+  return writer.Finish();
+}
+
+absl::Status BadReply(absl::string_view why) {
+  return absl::InternalError(absl::StrCat("the server's reply ", why));
+}
+
+absl::StatusOr<TensorType> DecodeHeader(const v1::Tensor& header) {
+  if (header.dtype() < 0 || header.dtype() >= kDTypeCount) {
+    return BadReply(absl::StrCat("has dtype number ", static_cast<int>(header.dtype()),
+                                 ", which this client does not know"));
+  }
+  TensorType type = {.dtype = static_cast<DType>(header.dtype()),
+                     .shape = Shape(header.shape().begin(), header.shape().end()),
+                     .size_bytes = 0};
+  const absl::StatusOr<size_t> size_bytes = SizeBytes(type.dtype, type.shape);
+  if (!size_bytes.ok()) {
+    return BadReply(absl::StrCat("has an output that cannot be: ", size_bytes.status().message()));
+  }
+  type.size_bytes = *size_bytes;
+  return type;
+}
+
+absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& bytes, Receipt* receipt) {
   std::vector<grpc::Slice> slices;
-  static_cast<void>(request.Dump(&slices));
-  slices.emplace_back(options.SerializeAsString());
-  return grpc::ByteBuffer(slices.data(), slices.size());
-}
-
-absl::StatusOr<std::vector<Tensor>> DecodeReply(grpc::ByteBuffer bytes, Receipt* receipt) {
-  v1::RunReply reply;
-  if (!grpc::SerializationTraits<v1::RunReply>::Deserialize(&bytes, &reply).ok()) {
-    return absl::InternalError("the server's reply is not a gpucall reply");
+  ReceivedReply reply;
+  if (!bytes.Dump(&slices).ok() || !ReadReply(PiecesOf(slices), reply)) {
+    return BadReply("is not a gpucall reply");
   }
   std::vector<Tensor> outputs;
-  for (v1::Tensor& tensor : *reply.mutable_outputs()) {
-    if (tensor.dtype() < 0 || tensor.dtype() >= kDTypeCount) {
-      return absl::InternalError(absl::StrCat("the server's reply has dtype number ",
-                                              static_cast<int>(tensor.dtype()),
-                                              ", which this client does not know"));
+  for (const ReceivedTensor& from : reply.outputs) {
+    const absl::StatusOr<TensorType> type = DecodeHeader(from.header);
+    if (!type.ok()) return type.status();
+    if (SizeBytes(from.data) != type->size_bytes) {
+      return BadReply(absl::StrCat("has an output of shape (", absl::StrJoin(type->shape, ", "),
+                                   ") of ", DTypeName(type->dtype), ", which needs ",
+                                   type->size_bytes, " bytes of elements, got ",
+                                   SizeBytes(from.data)));
     }
-    absl::StatusOr<Tensor> output = Tensor::FromBytes(
-        static_cast<DType>(tensor.dtype()), Shape(tensor.shape().begin(), tensor.shape().end()),
-        std::move(*tensor.mutable_data()));
-    if (!output.ok()) {
-      return absl::InternalError(absl::StrCat("the server's reply: ", output.status().message()));
-    }
+    absl::StatusOr<Tensor> output = Tensor::Uninitialized(type->dtype, type->shape);
+    if (!output.ok()) return output.status();
+    Copy(from.data, output->mutable_data());
     outputs.push_back(*std::move(output));
   }
-  if (receipt != nullptr) {
-    const v1::Receipt& from = reply.receipt();
-    receipt->queue = absl::Nanoseconds(from.queue_ns());
-    receipt->copy_in = absl::Nanoseconds(from.copy_in_ns());
-    receipt->compute = absl::Nanoseconds(from.compute_ns());
-    receipt->copy_out = absl::Nanoseconds(from.copy_out_ns());
-    receipt->batch_size = from.batch_size();
-    receipt->device = from.device();
-  }
+  if (receipt != nullptr) FromWire(reply.receipt, *receipt);
   return outputs;
+}
+
+void FromWire(const v1::Receipt& from, Receipt& receipt) {
+  receipt.queue = absl::Nanoseconds(from.queue_ns());
+  receipt.copy_in = absl::Nanoseconds(from.copy_in_ns());
+  receipt.compute = absl::Nanoseconds(from.compute_ns());
+  receipt.copy_out = absl::Nanoseconds(from.copy_out_ns());
+  receipt.batch_size = from.batch_size();
+  receipt.device = from.device();
 }
 
 ServerInfo FromWire(const v1::ServerInfo& from) {

@@ -4,10 +4,11 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "client/cpp/encoded_request.h"
 #include "gpucall/client.h"
 #include "gpucall/v1/compute.pb.h"
 #include "gpucall/v1/server.pb.h"
@@ -20,21 +21,29 @@ v1::MatMul ToWire(const MatMulOptions& options);
 v1::Filter ToWire(const FilterOptions& options);
 v1::Program ToWire(const Program& program);
 
-// A field of type Tensor of a request.
-struct TensorField {
-  int number;
-  const TensorRef* tensor;
-};
-// The request `rest` with the tensors added, copying their elements once.
-// RESOURCE_EXHAUSTED: 2 GiB or more, which no message can hold.
-absl::StatusOr<grpc::ByteBuffer> Encode(const google::protobuf::MessageLite& rest,
-                                        absl::Span<const TensorField> tensors);
-// `request` that asks for a receipt too.
-grpc::ByteBuffer WithReceipt(const grpc::ByteBuffer& request);
+enum class WantReceipt : uint8_t { kNo, kYes };
 
-// The outputs of a ComputeReply or a RunReply, which are one on the wire. Sets *receipt unless
-// null. INTERNAL: not such a message, or a tensor that cannot be.
-absl::StatusOr<std::vector<Tensor>> DecodeReply(grpc::ByteBuffer reply, Receipt* receipt);
+// The message of the request's verb, which refers to the elements (message_writer.h).
+// RESOURCE_EXHAUSTED: 2 GiB or more, which no message can hold.
+absl::StatusOr<grpc::ByteBuffer> EncodeUnary(const EncodedRequest& request, WantReceipt receipt);
+
+// dtype and shape.
+void SetHeader(const TensorRef& from, v1::Tensor& tensor);
+
+// The outputs of a ComputeReply or a RunReply, their elements copied once. Sets *receipt unless
+// null. INTERNAL: not such a message, or a tensor that cannot be. RESOURCE_EXHAUSTED: no memory.
+absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& reply, Receipt* receipt);
+// A tensor of a reply, but for its elements.
+struct TensorType {
+  DType dtype;
+  Shape shape;
+  size_t size_bytes;
+};
+// INTERNAL as above.
+absl::StatusOr<TensorType> DecodeHeader(const v1::Tensor& header);
+// INTERNAL, with a message that begins "the server's reply ".
+absl::Status BadReply(absl::string_view why);
+void FromWire(const v1::Receipt& from, Receipt& receipt);
 
 ServerInfo FromWire(const v1::ServerInfo& info);
 std::vector<CatalogueEntry> FromWire(const v1::Catalogue& catalogue);

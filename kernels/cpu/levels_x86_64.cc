@@ -9,6 +9,7 @@ namespace gpucall::cpu {
   extern const SumTable kSums;                \
   extern const BoxTable kBoxes;               \
   extern const MedianTable kMedians;          \
+  extern const ReduceTable kReduce;           \
   }
 GPUCALL_DECLARE_LEVEL(x86_64_v3)
 GPUCALL_DECLARE_LEVEL(x86_64_v4)
@@ -17,11 +18,11 @@ GPUCALL_DECLARE_LEVEL(x86_64_v4)
 std::span<const Level> SupportedLevels() {
   static const Level kLevels[] = {
       {"baseline", baseline::kElementwise, baseline::kCasts, baseline::kConvert, baseline::kSums,
-       baseline::kBoxes, baseline::kMedians},
+       baseline::kBoxes, baseline::kMedians, baseline::kReduce},
       {"x86-64-v3", x86_64_v3::kElementwise, x86_64_v3::kCasts, x86_64_v3::kConvert,
-       x86_64_v3::kSums, x86_64_v3::kBoxes, x86_64_v3::kMedians},
+       x86_64_v3::kSums, x86_64_v3::kBoxes, x86_64_v3::kMedians, x86_64_v3::kReduce},
       {"x86-64-v4", x86_64_v4::kElementwise, x86_64_v4::kCasts, x86_64_v4::kConvert,
-       x86_64_v4::kSums, x86_64_v4::kBoxes, x86_64_v4::kMedians},
+       x86_64_v4::kSums, x86_64_v4::kBoxes, x86_64_v4::kMedians, x86_64_v4::kReduce},
   };
   static const size_t kCount = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;

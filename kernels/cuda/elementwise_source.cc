@@ -25,7 +25,7 @@ constexpr TypeRow kTypes[] = {
 #undef GPUCALL_DTYPE
 };
 
-std::string NameOf(ElementType type) { return std::string(kTypes[static_cast<size_t>(type)].name); }
+std::string NameOf(ElementType type) { return std::string(TypeName(type)); }
 
 bool IsHalf(ElementType type) {
   return type == ElementType::kFloat16 || type == ElementType::kBfloat16;
@@ -269,6 +269,8 @@ bool Faults(const ElementwiseKernel& kernel) {
 }
 
 }  // namespace
+
+std::string_view TypeName(ElementType type) { return kTypes[static_cast<size_t>(type)].name; }
 
 int ElementBytes(ElementType type) { return kTypes[static_cast<size_t>(type)].size_bytes; }
 

@@ -22,6 +22,7 @@ enum class ElementType : uint8_t {
 #undef GPUCALL_DTYPE
 };
 int ElementBytes(ElementType type);
+std::string_view TypeName(ElementType type);  // in sources: "unsigned char"
 
 // How an input is read while the kernel walks the result.
 enum class ReadMode : uint8_t {

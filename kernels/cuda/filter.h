@@ -35,6 +35,12 @@ struct FilterImage {
   double* dense_weights = nullptr;  // dense: DenseWeightCount of them, see PrepareDenseWeights
 };
 
+struct FilterTile {
+  int rows, columns;  // pixels
+};
+// Blocks of an image; 0 for an empty one.
+long long FilterBlockCount(FilterTile tile, long long rows, long long columns);
+
 struct FilterBatch {
   FilterImage only;                    // the image, where image_count is 1
   const FilterImage* table = nullptr;  // in device memory, elsewhere
@@ -43,13 +49,17 @@ struct FilterBatch {
   int channels = 1;           // each filtered by itself
   PixelType input = PixelType::kUint8, output = PixelType::kUint8;
   FilterWindow window;
+  FilterTile tile = {1, 1};  // that block numbers are counted by
 };
 
-struct FilterTile {
-  int rows, columns;  // pixels
+// What a kernel and its tile are chosen by. Results do not depend on the images' size and number.
+struct FilterShape {
+  FilterWindow window;
+  PixelType input = PixelType::kUint8, output = PixelType::kUint8;
+  int channels = 1;
+  long long rows = 0, columns = 0;  // of an image
+  int images = 1;
 };
-// Blocks of an image; 0 for an empty one.
-long long FilterBlockCount(FilterTile tile, long long rows, long long columns);
 
 // ---- Separable: the sum over (i, j) of row_weights[i] * column_weights[j] * element (i, j). Every
 // weight counts: 0 times NaN is NaN. Outside the image a constant border is cval for the product of
@@ -61,7 +71,7 @@ struct SeparableWeights {
 };
 // False where the window is too large, or the image has too many channels: use SeparablePasses.
 bool SeparableFits(const FilterWindow& window, int channels);
-FilterTile SeparableTile(int channels);
+FilterTile SeparableTile(const FilterShape& shape);
 cudaError_t LaunchSeparable(const FilterBatch& batch, const SeparableWeights& weights,
                             cudaStream_t stream);
 
@@ -77,7 +87,7 @@ cudaError_t LaunchSeparablePasses(const FilterBatch& batch, const double* row_we
 // window is too large for DenseFits, and for a uint8 image whose sums could pass 2^24.
 inline constexpr int kMaxFloat32Weights = 256;
 bool DenseFits(const FilterWindow& window, int channels);
-FilterTile DenseTile(int channels);
+FilterTile DenseTile(const FilterShape& shape);
 // Doubles of FilterImage::dense_weights: first whether sums are in float64 (0 or 1), then weights.
 constexpr long long DenseWeightCount(const FilterWindow& window) {
   return 1 + static_cast<long long>(window.rows) * window.columns;
@@ -93,12 +103,18 @@ cudaError_t LaunchDense(const FilterBatch& batch, DenseSums sums, cudaStream_t s
 
 // ---- Rank: the element of rank `rank` of the window, from 0. NaN ranks last; of zeros the
 // negative first. Fastest for medians of 3x3 and 5x5 windows, rank floor(count / 2).
-FilterTile RankTile(const FilterWindow& window, int rank, PixelType input, int channels);
+FilterTile RankTile(const FilterShape& shape, int rank);
 cudaError_t LaunchRank(const FilterBatch& batch, int rank, cudaStream_t stream);
 
-// ---- Extremes: the elements of the first and the last rank, for any window, one image
-// (batch.only) at a time. `scratch` is as large as the input, in device memory.
+// ---- Extremes: the elements of the first and the last rank.
 enum class Extreme : uint8_t { kMinimum, kMaximum };
+// Whether there is a kernel that goes over the image once.
+bool ExtremeFits(const FilterShape& shape);
+// REQUIRES (both): ExtremeFits.
+FilterTile ExtremeTile(const FilterShape& shape);
+cudaError_t LaunchExtreme(const FilterBatch& batch, Extreme extreme, cudaStream_t stream);
+// For any window, one image (batch.only) at a time. `scratch` is as large as the input, in device
+// memory.
 cudaError_t LaunchExtremePasses(const FilterBatch& batch, Extreme extreme, void* scratch,
                                 cudaStream_t stream);
 

@@ -1,5 +1,6 @@
 // Correlation with a window of any weights.
 #include "kernels/cuda/filter_common.cuh"
+#include "kernels/cuda/filter_dense_march.h"
 
 namespace gpucall::cuda {
 namespace {
@@ -128,8 +129,9 @@ bool DenseFits(const FilterWindow& window, int channels) {
          SharedBytes(window, channels) <= kMaxSharedBytes;
 }
 
-FilterTile DenseTile(int channels) {
-  return {kTileRows, channels <= kTileElements ? TileColumns(channels) : 1};
+FilterTile DenseTile(const FilterShape& shape) {
+  if (DenseMarches(shape)) return DenseMarchTile(shape);
+  return {kTileRows, shape.channels <= kTileElements ? TileColumns(shape.channels) : 1};
 }
 
 cudaError_t LaunchPrepareDenseWeights(const FilterBatch& batch, WeightType type, Flip flip,
@@ -139,11 +141,13 @@ cudaError_t LaunchPrepareDenseWeights(const FilterBatch& batch, WeightType type,
 }
 
 cudaError_t LaunchDense(const FilterBatch& batch, DenseSums sums, cudaStream_t stream) {
+  const bool marches = DenseMarches({batch.window, batch.input, batch.output, batch.channels});
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
     if (sums != DenseSums::kFloat64) {
       const cudaError_t error =
-          LaunchBlocks(Dense<In, Out>, dim3(static_cast<unsigned>(batch.block_count)),
-                       SharedBytes(batch.window, batch.channels), stream, batch);
+          marches ? LaunchDenseMarch(batch, stream)
+                  : LaunchBlocks(Dense<In, Out>, dim3(static_cast<unsigned>(batch.block_count)),
+                                 SharedBytes(batch.window, batch.channels), stream, batch);
       if (error != cudaSuccess || sums == DenseSums::kFloat32) return error;
     }
     if (batch.block_count == 0) return cudaSuccess;

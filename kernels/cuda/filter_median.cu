@@ -129,15 +129,19 @@ cudaError_t LaunchNetwork(const FilterBatch& batch, cudaStream_t stream) {
 
 }  // namespace
 
-FilterTile RankTile(const FilterWindow& window, int rank, PixelType input, int channels) {
-  if (NetworkSide(window, rank, channels) == 0) return RankSelectTile(channels);
-  return {input == PixelType::kUint8 ? Words<uint8_t>::kRows : Words<float>::kRows,
-          TileColumns(channels)};
+FilterTile RankTile(const FilterShape& shape, int rank) {
+  if (NetworkSide(shape.window, rank, shape.channels) == 0) return RankSelectTile(shape.channels);
+  if (MedianMarches(shape)) return MedianMarchTile(shape);
+  return {shape.input == PixelType::kUint8 ? Words<uint8_t>::kRows : Words<float>::kRows,
+          TileColumns(shape.channels)};
 }
 
 cudaError_t LaunchRank(const FilterBatch& batch, int rank, cudaStream_t stream) {
   const int side = NetworkSide(batch.window, rank, batch.channels);
   if (side == 0) return LaunchRankSelect(batch, rank, stream);
+  if (MedianMarches({batch.window, batch.input, batch.output, batch.channels})) {
+    return LaunchMedianMarch(batch, stream);
+  }
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
     return side == 3 ? LaunchNetwork<In, Out, 3>(batch, stream)
                      : LaunchNetwork<In, Out, 5>(batch, stream);

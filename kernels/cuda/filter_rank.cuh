@@ -33,6 +33,12 @@ __device__ Out ResultOf(Key key) {
   }
 }
 
+// For medians in 3x3 and 5x5 windows around their middle: filter_median_march.cu.
+bool MedianMarches(const FilterShape& shape);
+// REQUIRES (both): MedianMarches.
+FilterTile MedianMarchTile(const FilterShape& shape);
+cudaError_t LaunchMedianMarch(const FilterBatch& batch, cudaStream_t stream);
+
 // For any window: filter_rank_select.cu.
 FilterTile RankSelectTile(int channels);
 cudaError_t LaunchRankSelect(const FilterBatch& batch, int rank, cudaStream_t stream);

@@ -1,6 +1,7 @@
-// Separable filters, both passes in one kernel: down the rows from global memory to registers to
-// shared memory, then along the columns from there.
+// Separable filters of any window and channels, both passes in one kernel: down the rows from
+// global memory to registers to shared memory, then along the columns from there.
 #include "kernels/cuda/filter_common.cuh"
+#include "kernels/cuda/filter_separable_march.h"
 
 namespace gpucall::cuda {
 namespace {
@@ -125,10 +126,16 @@ bool SeparableFits(const FilterWindow& window, int channels) {
          window.columns <= kMaxSeparableWeights && SharedBytes(window, channels) <= kMaxSharedBytes;
 }
 
-FilterTile SeparableTile(int channels) { return {kTileRows, TileColumns(channels)}; }
+FilterTile SeparableTile(const FilterShape& shape) {
+  if (SeparableMarches(shape)) return SeparableMarchTile(shape);
+  return {kTileRows, TileColumns(shape.channels)};
+}
 
 cudaError_t LaunchSeparable(const FilterBatch& batch, const SeparableWeights& weights,
                             cudaStream_t stream) {
+  if (SeparableMarches({batch.window, batch.input, batch.output, batch.channels})) {
+    return LaunchSeparableMarch(batch, weights, stream);
+  }
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
     return LaunchBlocks(Separable<In, Out>, dim3(static_cast<unsigned>(batch.block_count)),
                         SharedBytes(batch.window, batch.channels), stream, batch, weights);

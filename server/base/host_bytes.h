@@ -23,6 +23,7 @@ class HostBytes {
     int64_t size_bytes = 0;
     // Keeps the bytes where it is set; else they are valid as long as their giver says.
     std::shared_ptr<const void> owner = nullptr;
+    bool is_pinned = false;  // page-locked: a GPU copies it by itself
   };
 
   HostBytes() = default;
@@ -37,6 +38,11 @@ class HostBytes {
 
   int64_t size_bytes() const { return size_bytes_; }
   absl::Span<const Piece> pieces() const { return pieces_; }
+  // Whether the bytes are kept where they are.
+  bool is_owned() const {
+    return !pieces_.empty() &&
+           std::ranges::all_of(pieces_, [](const Piece& piece) { return piece.owner != nullptr; });
+  }
   bool is_contiguous() const { return pieces_.size() <= 1; }
   // REQUIRES: is_contiguous(). Null where there are no bytes.
   const std::byte* data() const { return pieces_.empty() ? nullptr : pieces_[0].data; }
@@ -68,6 +74,13 @@ class HostBytes {
  private:
   absl::InlinedVector<Piece, 1> pieces_;
   int64_t size_bytes_ = 0;
+};
+
+// Host memory that a result goes to.
+struct HostTarget {
+  std::byte* data = nullptr;  // aligned to 64; null: none
+  std::shared_ptr<const void> owner = nullptr;
+  bool is_pinned = false;
 };
 
 }  // namespace gpucall

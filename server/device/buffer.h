@@ -63,6 +63,9 @@ class Copier {
   virtual absl::Status StartRead(const BufferPointer& from, int64_t offset, int64_t size_bytes) = 0;
   // The bytes of the oldest read, in pieces that have owners.
   virtual absl::StatusOr<HostBytes> FinishRead() = 0;
+
+  // Copies all of `from` to `to`, which is as large, and returns when that is done.
+  virtual absl::Status Copy(const BufferPointer& from, const BufferPointer& to) = 0;
 };
 
 }  // namespace gpucall

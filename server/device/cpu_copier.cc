@@ -1,5 +1,6 @@
 #include "server/device/cpu_copier.h"
 
+#include <cstring>
 #include <utility>
 
 #include "server/base/status_macros.h"
@@ -37,6 +38,12 @@ absl::StatusOr<HostBytes> CpuCopier::FinishRead() {
   HostBytes bytes = std::move(reads_.front());
   reads_.pop_front();
   return bytes;
+}
+
+absl::Status CpuCopier::Copy(const BufferPointer& from, const BufferPointer& to) {
+  if (from->size_bytes() == 0) return absl::OkStatus();
+  std::memcpy(to->data(), from->data(), static_cast<size_t>(from->size_bytes()));
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

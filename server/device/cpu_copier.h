@@ -19,6 +19,7 @@ class CpuCopier final : public Copier {
   absl::Status Finish() override { return absl::OkStatus(); }
   absl::Status StartRead(const BufferPointer& from, int64_t offset, int64_t size_bytes) override;
   absl::StatusOr<HostBytes> FinishRead() override;
+  absl::Status Copy(const BufferPointer& from, const BufferPointer& to) override;
 
  private:
   std::deque<HostBytes> reads_;

@@ -17,6 +17,7 @@
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
+#include "server/device/cpu_reduce.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -25,6 +26,13 @@ namespace {
 
 // Smaller outputs stay in the lane's memory, and are copied into a reply.
 constexpr int64_t kMinOwnedBytes = 64 << 10;
+
+// The value that a step other than an elementwise one writes.
+uint32_t OutputOf(const Step& step) {
+  if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
+  if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
+  return std::get<FilterStep>(step).output;
+}
 
 class CpuLane : public Lane {
  public:
@@ -36,7 +44,8 @@ class CpuLane : public Lane {
   absl::Status PlaceInput(uint32_t value, const Storage& input);
   absl::Status PlaceOutputs(Execution& execution);
   // Where the elements of an output are made, or are already.
-  absl::StatusOr<Storage> MakeOutput(uint32_t value, bool keep);
+  absl::StatusOr<Storage> MakeOutput(uint32_t value, bool keep, const HostTarget* given);
+  static void FillTargets(Execution& execution);
   absl::Status RunStep(const Step& step);
   absl::Status AllocateResults(const Step& step);
   absl::Status AllocateResult(uint32_t value);
@@ -83,7 +92,19 @@ absl::Status CpuLane::Run(Execution& execution) {
     if (!status.ok()) break;
   }
   memory_.Rewind(outputs_end);
+  if (status.ok()) FillTargets(execution);
   return status;
+}
+
+// A value that is several outputs is made in one place, and copied to the others.
+void CpuLane::FillTargets(Execution& execution) {
+  for (size_t i = 0; i < execution.outputs.size(); ++i) {
+    const HostTarget* target = execution.target(i);
+    HostBytes& made = execution.outputs[i].host;
+    if (target == nullptr || made.data() == target->data || made.size_bytes() == 0) continue;
+    std::memmove(target->data, made.data(), static_cast<size_t>(made.size_bytes()));
+    made = HostBytes(target->data, made.size_bytes(), target->owner);
+  }
 }
 
 absl::Status CpuLane::PlaceInput(uint32_t value, const Storage& input) {
@@ -109,13 +130,14 @@ absl::Status CpuLane::PlaceOutputs(Execution& execution) {
   for (const bool keep : {true, false}) {
     for (size_t i = 0; i < plan.outputs.size(); ++i) {
       if (execution.keeps(i) != keep) continue;
-      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i], MakeOutput(plan.outputs[i], keep));
+      GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i],
+                               MakeOutput(plan.outputs[i], keep, execution.target(i)));
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep) {
+absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep, const HostTarget* given) {
   CpuValues::Place& place = values_.places[value];
   Storage& placed = placed_[value];
   const int64_t size_bytes = values_.type(value).size_bytes();
@@ -127,6 +149,9 @@ absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep) {
   if (keep) {
     GPUCALL_ASSIGN_OR_RETURN(placed.resident, MakeCpuBuffer(*blocks_, size_bytes));
     target = placed.resident->data();
+  } else if (given != nullptr) {
+    target = given->data;
+    placed.host = HostBytes(target, size_bytes, given->owner);
   } else if (size_bytes >= kMinOwnedBytes) {
     GPUCALL_ASSIGN_OR_RETURN(std::shared_ptr<std::byte> block, blocks_->Take(size_bytes));
     target = block.get();
@@ -136,7 +161,7 @@ absl::StatusOr<Storage> CpuLane::MakeOutput(uint32_t value, bool keep) {
     placed.host = HostBytes(target, size_bytes);
   }
   if (value < values_.plan->input_count && size_bytes > 0) {
-    std::memcpy(target, place.data, static_cast<size_t>(size_bytes));
+    std::memmove(target, place.data, static_cast<size_t>(size_bytes));  // a target may overlap it
   }
   place.data = place.target = target;
   return placed;
@@ -158,8 +183,7 @@ absl::Status CpuLane::AllocateResults(const Step& step) {
     }
     return absl::OkStatus();
   }
-  const auto* matmul = std::get_if<MatMulStep>(&step);
-  return AllocateResult(matmul != nullptr ? matmul->output : std::get<FilterStep>(step).output);
+  return AllocateResult(OutputOf(step));
 }
 
 absl::Status CpuLane::RunStep(const Step& step) {
@@ -170,6 +194,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunElementwise(*elementwise, values_, memory_);
   } else if (const auto* matmul = std::get_if<MatMulStep>(&step)) {
     status = RunMatMul(*matmul, values_, memory_);
+  } else if (const auto* reduce = std::get_if<ReduceStep>(&step)) {
+    RunReduce(*reduce, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }
@@ -204,6 +230,9 @@ class CpuDevice : public Device {
   }
   absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override {
     return std::make_unique<CpuCopier>();
+  }
+  absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte*, int64_t) override {
+    return nullptr;
   }
 
  private:

@@ -106,4 +106,13 @@ absl::StatusOr<HostBytes> CudaCopier::FinishRead() {
   return HostBytes(data, slot.size_bytes, std::move(slot.block));
 }
 
+absl::Status CudaCopier::Copy(const BufferPointer& from, const BufferPointer& to) {
+  if (from->size_bytes() == 0) return absl::OkStatus();
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(ordinal_));
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(to->data(), from->data(),
+                                               static_cast<size_t>(from->size_bytes()),
+                                               cudaMemcpyDeviceToDevice, stream_.get()));
+  return CudaStatus(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+}
+
 }  // namespace gpucall

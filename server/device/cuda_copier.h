@@ -23,6 +23,7 @@ class CudaCopier final : public Copier {
   absl::Status Finish() override;
   absl::Status StartRead(const BufferPointer& from, int64_t offset, int64_t size_bytes) override;
   absl::StatusOr<HostBytes> FinishRead() override;
+  absl::Status Copy(const BufferPointer& from, const BufferPointer& to) override;
 
  private:
   // A block and what passes through it.

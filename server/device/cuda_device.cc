@@ -41,6 +41,14 @@ class CudaDevice : public Device {
   absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override {
     return CudaCopier::Make(state_.ordinal, state_.blocks);
   }
+  absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte* data,
+                                                             int64_t size_bytes) override {
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(state_.ordinal));
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaHostRegister(
+        data, static_cast<size_t>(size_bytes), cudaHostRegisterMapped | cudaHostRegisterPortable));
+    return std::shared_ptr<const void>(
+        data, [](void* locked) { static_cast<void>(cudaHostUnregister(locked)); });
+  }
 
  private:
   CudaDeviceState state_;

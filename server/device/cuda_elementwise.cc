@@ -11,11 +11,6 @@
 namespace gpucall {
 namespace {
 
-// Both are the rows of kernels/dtypes.def; DType has kUnspecified before them.
-cuda::ElementType ElementTypeOf(DType dtype) {
-  return static_cast<cuda::ElementType>(static_cast<uint8_t>(dtype) - 1);
-}
-
 cuda::ReadMode ReadModeOf(Broadcast broadcast) {
   switch (broadcast) {
     case Broadcast::kFull:
@@ -162,6 +157,11 @@ class ElementwiseRun : public StepRun {
 };
 
 }  // namespace
+
+// Both are the rows of kernels/dtypes.def; DType has kUnspecified before them.
+cuda::ElementType ElementTypeOf(DType dtype) {
+  return static_cast<cuda::ElementType>(static_cast<uint8_t>(dtype) - 1);
+}
 
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
                                                             KernelCache& kernels) {

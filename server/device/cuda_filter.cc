@@ -17,14 +17,10 @@ double SumOfMagnitudes(const std::vector<double>& weights) {
                          [](double sum, double weight) { return sum + std::abs(weight); });
 }
 
-int ChannelsOf(const FilterStep& step) {
-  return static_cast<int>(std::max<int64_t>(step.channels, 1));
-}
-
 class SeparableRun : public FilterRun {
  public:
   SeparableRun(size_t step, BatchLayout& layout, const FilterStep& filter)
-      : FilterRun(step, layout, cuda::SeparableTile(ChannelsOf(filter))) {
+      : FilterRun(step, layout, cuda::SeparableTile(ShapeOf(step, layout))) {
     std::copy(filter.row_weights.begin(), filter.row_weights.end(), weights_.rows);
     std::copy(filter.column_weights.begin(), filter.column_weights.end(), weights_.columns);
   }
@@ -96,7 +92,7 @@ cuda::WeightType WeightTypeOf(DType dtype) {
 class DenseRun : public FilterRun {
  public:
   DenseRun(size_t step, BatchLayout& layout, const FilterStep& filter)
-      : FilterRun(step, layout, cuda::DenseTile(ChannelsOf(filter))), kernel_(filter.kernel) {
+      : FilterRun(step, layout, cuda::DenseTile(ShapeOf(step, layout))), kernel_(filter.kernel) {
     const bool is_uint8 = batch_.input == cuda::PixelType::kUint8;
     if (!cuda::DenseFits(batch_.window, batch_.channels)) {
       sums_ = cuda::DenseSums::kFloat64;
@@ -168,6 +164,19 @@ class RankRun : public FilterRun {
   const int rank_;
 };
 
+class ExtremeRun : public FilterRun {
+ public:
+  ExtremeRun(size_t step, BatchLayout& layout, cuda::Extreme extreme, cuda::FilterTile tile)
+      : FilterRun(step, layout, tile), extreme_(extreme) {}
+
+  absl::Status Launch(cudaStream_t stream) override {
+    return CudaStatus(cuda::LaunchExtreme(batch_, extreme_, stream), "LaunchExtreme");
+  }
+
+ private:
+  const cuda::Extreme extreme_;
+};
+
 class ExtremePassesRun : public FilterRun {
  public:
   ExtremePassesRun(size_t step, BatchLayout& layout, cuda::Extreme extreme)
@@ -192,6 +201,14 @@ class ExtremePassesRun : public FilterRun {
  private:
   const cuda::Extreme extreme_;
 };
+
+std::unique_ptr<StepRun> MakeExtremeRun(size_t step, BatchLayout& layout, cuda::Extreme extreme) {
+  const cuda::FilterShape shape = ShapeOf(step, layout);
+  if (!cuda::ExtremeFits(shape)) {
+    return std::make_unique<ExtremePassesRun>(step, layout, extreme);
+  }
+  return std::make_unique<ExtremeRun>(step, layout, extreme, cuda::ExtremeTile(shape));
+}
 
 // Whether sums in float32, of the kernel that does both passes at once, will do.
 bool SumsInFloat32(const FilterStep& filter, DType image) {
@@ -222,17 +239,14 @@ absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout&
     case FilterStep::Form::kDense:
       return std::make_unique<DenseRun>(step, layout, filter);
     case FilterStep::Form::kMinimum:
-      return std::make_unique<ExtremePassesRun>(step, layout, cuda::Extreme::kMinimum);
+      return MakeExtremeRun(step, layout, cuda::Extreme::kMinimum);
     case FilterStep::Form::kMaximum:
-      return std::make_unique<ExtremePassesRun>(step, layout, cuda::Extreme::kMaximum);
+      return MakeExtremeRun(step, layout, cuda::Extreme::kMaximum);
     case FilterStep::Form::kRank:
       break;
   }
-  const cuda::PixelType input =
-      image == DType::kUint8 ? cuda::PixelType::kUint8 : cuda::PixelType::kFloat32;
   const int rank = static_cast<int>(filter.rank);
-  return std::make_unique<RankRun>(
-      step, layout, rank, cuda::RankTile(WindowOf(filter), rank, input, ChannelsOf(filter)));
+  return std::make_unique<RankRun>(step, layout, rank, cuda::RankTile(ShapeOf(step, layout), rank));
 }
 
 }  // namespace gpucall

@@ -27,6 +27,10 @@ cuda::PixelType PixelTypeOf(DType dtype) {
 
 }  // namespace
 
+int ChannelsOf(const FilterStep& step) {
+  return static_cast<int>(std::max<int64_t>(step.channels, 1));
+}
+
 cuda::FilterWindow WindowOf(const FilterStep& step) {
   return {.rows = static_cast<int>(step.size[0]),
           .columns = static_cast<int>(step.size[1]),
@@ -36,12 +40,30 @@ cuda::FilterWindow WindowOf(const FilterStep& step) {
           .cval = step.cval};
 }
 
+cuda::FilterShape ShapeOf(size_t step, const BatchLayout& layout) {
+  const Plan& plan = *layout.groups()[0].plan;
+  const auto& filter = std::get<FilterStep>(plan.steps[step]);
+  cuda::FilterShape shape = {.window = WindowOf(filter),
+                             .input = PixelTypeOf(plan.values[filter.image].dtype),
+                             .output = PixelTypeOf(plan.values[filter.output].dtype),
+                             .channels = ChannelsOf(filter)};
+  shape.images = 0;
+  for (const BatchLayout::Group& group : layout.groups()) {
+    const auto& image = std::get<FilterStep>(group.plan->steps[step]);
+    shape.rows = std::max<long long>(shape.rows, image.rows);
+    shape.columns = std::max<long long>(shape.columns, image.columns);
+    shape.images += static_cast<int>(group.members.size());
+  }
+  return shape;
+}
+
 FilterRun::FilterRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
-    : step_(step), layout_(layout), tile_(tile) {
-  batch_.channels = static_cast<int>(std::max<int64_t>(StepOf(0).channels, 1));
+    : step_(step), layout_(layout) {
+  batch_.channels = ChannelsOf(StepOf(0));
   batch_.input = PixelTypeOf(PlanOf(0).values[StepOf(0).image].dtype);
   batch_.output = PixelTypeOf(PlanOf(0).values[StepOf(0).output].dtype);
   batch_.window = WindowOf(StepOf(0));
+  batch_.tile = tile;
   for (size_t g = 0; g < layout.groups().size(); ++g) {
     if (!IsEmpty(g)) batch_.image_count += static_cast<int>(layout.groups()[g].members.size());
   }
@@ -77,7 +99,7 @@ void FilterRun::AddImage(size_t group, size_t member) {
   image.columns = step.columns;
   image.first_block = batch_.block_count;
   CompleteImage(images_.size(), group, member, image);
-  batch_.block_count += cuda::FilterBlockCount(tile_, step.rows, step.columns);
+  batch_.block_count += cuda::FilterBlockCount(batch_.tile, step.rows, step.columns);
   images_.push_back(image);
 }
 

@@ -12,6 +12,9 @@ namespace gpucall {
 
 // The window of the batch's filter.
 cuda::FilterWindow WindowOf(const FilterStep& step);
+int ChannelsOf(const FilterStep& step);
+// What kernels are chosen by.
+cuda::FilterShape ShapeOf(size_t step, const BatchLayout& layout);
 
 // The images of a batch, as the kernels take them.
 class FilterRun : public StepRun {
@@ -46,7 +49,6 @@ class FilterRun : public StepRun {
   int64_t TableBytes() const;
   void AddImage(size_t group, size_t member);
 
-  const cuda::FilterTile tile_;
   int64_t table_offset_ = 0;
 };
 

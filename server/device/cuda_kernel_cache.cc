@@ -47,7 +47,7 @@ std::string DiskKey(const std::string& source, int compute_capability) {
 absl::StatusOr<std::string> CompileKernel(const std::string& source, int compute_capability) {
   nvrtcProgram made = nullptr;
   GPUCALL_RETURN_IF_ERROR(
-      NvrtcStatus(nvrtcCreateProgram(&made, source.c_str(), "elementwise.cu", 0, nullptr, nullptr),
+      NvrtcStatus(nvrtcCreateProgram(&made, source.c_str(), "gpucall.cu", 0, nullptr, nullptr),
                   "nvrtcCreateProgram"));
   const NvrtcProgram program(made);
   const std::vector<std::string> options = cuda::ElementwiseOptions(compute_capability);
@@ -68,7 +68,20 @@ absl::StatusOr<std::string> CompileKernel(const std::string& source, int compute
 }
 
 absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& kernel) {
-  const std::string signature = cuda::ElementwiseSignature(kernel);
+  return Get(cuda::ElementwiseSignature(kernel), cuda::kElementwiseKernelName, [&] {
+    return cuda::ElementwisePrelude(cuda::KindsOf(kernel)) +
+           cuda::ElementwiseSource(kernel, cuda::kElementwiseKernelName);
+  });
+}
+
+absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ReduceKernel& kernel) {
+  return Get(cuda::ReduceSignature(kernel), cuda::kReduceKernelName, [&] {
+    return cuda::ReducePrelude() + cuda::ReduceSource(kernel, cuda::kReduceKernelName);
+  });
+}
+
+absl::StatusOr<KernelPointer> KernelCache::Get(const std::string& signature, const char* name,
+                                               absl::FunctionRef<std::string()> make_source) {
   {
     MutexLock lock(mutex_);
     while (true) {
@@ -83,7 +96,7 @@ absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& ke
     if (entries_.size() >= kMaxKernels) DropOldest();
     entries_[signature] = {};
   }
-  absl::StatusOr<KernelPointer> loaded = Load(kernel);
+  absl::StatusOr<KernelPointer> loaded = Load(name, make_source());
   MutexLock lock(mutex_);
   if (loaded.ok()) {
     entries_[signature] = {.kernel = *loaded, .last_use = ++uses_};
@@ -94,9 +107,7 @@ absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& ke
   return loaded;
 }
 
-absl::StatusOr<KernelPointer> KernelCache::Load(const cuda::ElementwiseKernel& kernel) const {
-  const std::string source = cuda::ElementwisePrelude(cuda::KindsOf(kernel)) +
-                             cuda::ElementwiseSource(kernel, cuda::kElementwiseKernelName);
+absl::StatusOr<KernelPointer> KernelCache::Load(const char* name, const std::string& source) const {
   const std::string key = DiskKey(source, compute_capability_);
   std::optional<std::string> code = disk_.Read(key);
   if (!code.has_value()) {
@@ -108,8 +119,7 @@ absl::StatusOr<KernelPointer> KernelCache::Load(const cuda::ElementwiseKernel& k
   GPUCALL_RETURN_IF_CUDA_ERROR(
       cudaLibraryLoadData(&library, code->data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   loaded->library.reset(library);
-  GPUCALL_RETURN_IF_CUDA_ERROR(
-      cudaLibraryGetKernel(&loaded->kernel, library, cuda::kElementwiseKernelName));
+  GPUCALL_RETURN_IF_CUDA_ERROR(cudaLibraryGetKernel(&loaded->kernel, library, name));
   return loaded;
 }
 

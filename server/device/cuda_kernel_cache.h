@@ -1,4 +1,4 @@
-// Generated elementwise kernels, compiled on first use and kept.
+// Generated kernels, compiled on first use and kept.
 #ifndef GPUCALL_SERVER_DEVICE_CUDA_KERNEL_CACHE_H_
 #define GPUCALL_SERVER_DEVICE_CUDA_KERNEL_CACHE_H_
 
@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "kernels/cuda/elementwise_source.h"
+#include "kernels/cuda/reduce_source.h"
 #include "server/base/mutex.h"
 #include "server/device/cuda_disk_cache.h"
 #include "server/device/cuda_handles.h"
@@ -37,6 +39,7 @@ class KernelCache {
   // another; kernels that are there are not held up by that. Kernels longest not asked for are
   // dropped beyond kMaxKernels; who has one keeps it.
   absl::StatusOr<KernelPointer> Get(const cuda::ElementwiseKernel& kernel);
+  absl::StatusOr<KernelPointer> Get(const cuda::ReduceKernel& kernel);
 
  private:
   static constexpr size_t kMaxKernels = 1024;
@@ -46,7 +49,10 @@ class KernelCache {
     uint64_t last_use = 0;
   };
 
-  absl::StatusOr<KernelPointer> Load(const cuda::ElementwiseKernel& kernel) const;
+  // The kernel `name` of the source that make_source returns; equal signatures, equal sources.
+  absl::StatusOr<KernelPointer> Get(const std::string& signature, const char* name,
+                                    absl::FunctionRef<std::string()> make_source);
+  absl::StatusOr<KernelPointer> Load(const char* name, const std::string& source) const;
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int compute_capability_;

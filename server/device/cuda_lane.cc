@@ -22,6 +22,17 @@ absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const Downloade
       absl::StrCat("power: integer exponents must not be negative, got ", exponent));
 }
 
+// The bytes in their target, where there is one.
+HostBytes AtTarget(HostBytes bytes, const HostTarget* target) {
+  if (target == nullptr || bytes.size_bytes() == 0) return bytes;
+  if (bytes.is_contiguous()) {  // an input that is an output may overlap its target
+    std::memmove(target->data, bytes.data(), static_cast<size_t>(bytes.size_bytes()));
+  } else {
+    bytes.CopyTo(target->data);
+  }
+  return HostBytes(target->data, bytes.size_bytes(), target->owner);
+}
+
 // A GPU reads and writes page-locked memory itself: up to here that takes less time than a copy
 // each way. Elementwise steps touch each byte once.
 bool FitsInPlace(const BatchLayout& layout) {
@@ -125,6 +136,9 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(std::move(run));
     } else if (std::holds_alternative<MatMulStep>(steps[s])) {
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
+    } else if (std::holds_alternative<ReduceStep>(steps[s])) {
+      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
+      runs.push_back(std::move(run));
     } else {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareFilter(s, layout));
       runs.push_back(std::move(run));
@@ -222,8 +236,8 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
       for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
         if (execution.keeps(o)) continue;
         GPUCALL_ASSIGN_OR_RETURN(
-            execution.outputs[o].host,
-            Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
+            HostBytes output, Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
+        execution.outputs[o].host = AtTarget(std::move(output), execution.target(o));
       }
     }
   }

@@ -44,6 +44,11 @@ void VisitValues(const FilterStep& step, Visit visit) {
   if (step.kernel != FilterStep::kNoKernel) visit(step.kernel, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const ReduceStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
 
 bool MayFault(const Step& step) {
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);

@@ -24,12 +24,17 @@ class StepRun {
   virtual absl::Status Launch(cudaStream_t stream) = 0;
 };
 
+// The generators' name for a dtype. REQUIRES: not kUnspecified.
+cuda::ElementType ElementTypeOf(DType dtype);
+
 // Prepare step number `step` of the layout's plans, and reserve what it needs in `layout`, which
-// must outlive the run. The first may compile a kernel; the last refuses (UNIMPLEMENTED) images of
-// over 2^31 - 1 channels.
+// must outlive the run. Elementwise and Reduce may compile a kernel; Filter refuses (UNIMPLEMENTED)
+// images of over 2^31 - 1 channels.
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
                                                             KernelCache& kernels);
 std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::MatMul& matmul);
+absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout& layout,
+                                                       KernelCache& kernels);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
 
 }  // namespace gpucall

@@ -31,12 +31,20 @@ struct Execution {
   absl::Span<const Storage> inputs;  // plan->values[i].size_bytes() each
   // Outputs, by index, to leave in buffers of the device; empty: none.
   absl::Span<const bool> keep_outputs;
+  // Where outputs go, by index, of those that are not kept; empty: none. Each has room for its
+  // output.
+  absl::Span<const HostTarget> targets;
   // Set by Lane::Execute where status is OK. What is not kept is in host memory: pieces that have
   // no owner are valid until the next Execute on the lane.
   std::vector<Storage> outputs;
   absl::Status status;
 
   bool keeps(size_t output) const { return output < keep_outputs.size() && keep_outputs[output]; }
+  // Null where the output has no target.
+  const HostTarget* target(size_t output) const {
+    const bool set = output < targets.size() && targets[output].data != nullptr;
+    return set ? &targets[output] : nullptr;
+  }
 };
 
 // How long a batch took, by stage. A stage the device does not have is zero.
@@ -70,6 +78,11 @@ class Device {
   // also after giving back what is kept for later.
   virtual absl::StatusOr<BufferPointer> Allocate(int64_t size_bytes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() = 0;
+
+  // Page-locks whole pages of host memory, which must stay mapped until the result is gone; null
+  // where the device has no use for that. RESOURCE_EXHAUSTED: the system does not lock as much.
+  virtual absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte* data,
+                                                                     int64_t size_bytes) = 0;
 };
 
 }  // namespace gpucall

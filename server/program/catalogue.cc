@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/elementwise_rules.h"
@@ -33,6 +34,8 @@ constexpr ElementwiseRow kElementwise[] = {
 };
 
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
+constexpr DType kReduced[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
+                              DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -118,6 +121,10 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
+#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+  rows.push_back({#name, OperationKind::kReduce, 1, kReduced, description});
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
   return rows;
 }
 
@@ -152,7 +159,31 @@ const CatalogueRow& RowOf(FilterKind kind) {
   return Catalogue()[std::size(kElementwise) + 1 + static_cast<size_t>(kind)];
 }
 
+const CatalogueRow& RowOf(ReduceOp op) {
+  static const CatalogueRow* const first = [] {
+    const absl::Span<const CatalogueRow> rows = Catalogue();
+    return &*absl::c_find_if(
+        rows, [](const CatalogueRow& row) { return row.kind == OperationKind::kReduce; });
+  }();
+  return first[static_cast<size_t>(op)];
+}
+
+absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
+  if (absl::c_linear_search(row.dtypes, dtype)) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      row.name, ": dtype ", DTypeName(dtype), " is not offered, dtypes are ", NamesOf(row.dtypes)));
+}
+
 absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
+
+absl::string_view FunctionName(ReduceOp op) {
+  constexpr absl::string_view kNames[] = {
+#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+  };
+  return kNames[static_cast<size_t>(op)];
+}
 
 bool MayFault(ElementwiseOp op, DType computed_in) {
   return ElementwiseRowOf(op).rule == ElementwiseRule::kPower &&

@@ -12,7 +12,7 @@
 
 namespace gpucall {
 
-enum class OperationKind : uint8_t { kElementwise, kMatMul, kFilter };
+enum class OperationKind : uint8_t { kElementwise, kMatMul, kFilter, kReduce };
 
 struct CatalogueRow {
   absl::string_view name;  // "multiply_add", "matmul", "gaussian"
@@ -22,13 +22,17 @@ struct CatalogueRow {
   absl::string_view description;
 };
 // All rows, elementwise operations first in the order of ElementwiseOp, then matmul, then filters
-// in the order of FilterKind. Lives forever.
+// in the order of FilterKind, then reductions in the order of ReduceOp. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
 const CatalogueRow& RowOf(FilterKind kind);
+const CatalogueRow& RowOf(ReduceOp op);
+// UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
+absl::Status CheckOffered(const CatalogueRow& row, DType dtype);
 // Its expression in kernels/elementwise_functions.h and those beside it: "MultiplyAdd".
 absl::string_view FunctionName(ElementwiseOp op);
+absl::string_view FunctionName(ReduceOp op);  // in kernels/reduce_functions.h: "ArgMax"
 // True for integer powers, whose exponents must be checked.
 bool MayFault(ElementwiseOp op, DType computed_in);
 // True where operand `index` is a condition: it becomes a bool, whatever the others become.

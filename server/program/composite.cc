@@ -1,5 +1,8 @@
 #include "server/program/composite.h"
 
+#include <utility>
+#include <variant>
+
 namespace gpucall {
 namespace {
 

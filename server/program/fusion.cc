@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/reduce.h"
 
 namespace gpucall {
 namespace {
@@ -120,6 +121,12 @@ class StepMaker {
     const Operation& operation = OperationAt(k);
     if (const auto* attributes = std::get_if<MatMulAttributes>(&operation.attributes)) {
       return MakeMatMul(k, operation, *attributes);
+    }
+    if (const auto* attributes = std::get_if<ReduceAttributes>(&operation.attributes)) {
+      ReduceStep step = LowerReduce(*attributes, values_[operation.inputs[0]])->step;
+      step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
     }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;

@@ -4,6 +4,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/reduce.h"
 
 namespace gpucall {
 namespace {
@@ -107,6 +108,12 @@ absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands op
       FilterLowering lowering,
       LowerFilter(attributes, *operands[0], row.inputs == 2 ? operands[1] : nullptr));
   return TensorType{lowering.output_dtype, operands[0]->shape};
+}
+
+absl::StatusOr<TensorType> Infer(const ReduceAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.op).name, operands.size(), 1, " (x)"));
+  GPUCALL_ASSIGN_OR_RETURN(ReduceLowering lowering, LowerReduce(attributes, *operands[0]));
+  return std::move(lowering.output);
 }
 
 }  // namespace

@@ -103,10 +103,10 @@ class Signature {
     bytes_.append(reinterpret_cast<const char*>(&field), sizeof(field));
   }
   void Add(double field) { Add(std::bit_cast<uint64_t>(field)); }
-  template <typename T>
-  void AddList(const std::vector<T>& list) {
+  template <typename List>
+  void AddList(const List& list) {
     Add(list.size());
-    for (const T& element : list) Add(element);
+    for (const auto& element : list) Add(element);
   }
   std::string Take() { return std::move(bytes_); }
 
@@ -155,6 +155,17 @@ void AddStep(const FilterStep& step, const Plan& plan, Signature& signature) {
   signature.AddList(step.row_weights);
   signature.AddList(step.column_weights);
   signature.AddList(step.dense_weights);
+}
+
+void AddStep(const ReduceStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.x);
+  signature.Add(step.output);
+  signature.Add(step.op);
+  signature.Add(step.parameter);
+  signature.Add(step.along);
+  signature.Add(plan.values[step.x].shape.size());
+  signature.Add(plan.values[step.output].shape.size());
+  signature.Add(plan.values[step.x].dtype);
 }
 
 std::string MakeSignature(const Plan& plan) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "server/base/tensor_type.h"
+#include "server/program/axes.h"
 #include "server/program/program.h"
 
 namespace gpucall {
@@ -85,7 +86,17 @@ struct FilterStep {
   std::vector<double> dense_weights;                // kDense without `kernel`: size[0] * size[1]
 };
 
-using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep>;
+// An operation along lines of x. Output element i is of the line that starts at element i of
+// lines.starts.
+struct ReduceStep {
+  uint32_t x, output;
+  ReduceOp op;
+  double parameter;
+  uint8_t along;  // bit d: dimension d of x is along the lines
+  Lines lines;
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,9 @@ enum class ElementwiseOp : uint8_t {
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
+
+// As a caller gives them: negative ones count from the last.
+using Axes = absl::InlinedVector<int64_t, 8>;
 
 // kCast of ElementwiseOp.
 struct CastAttributes {
@@ -84,9 +88,25 @@ struct FilterAttributes {
   bool operator==(const FilterAttributes&) const = default;
 };
 
+// One for each row of kernels/reduce_ops.def, in its order.
+enum class ReduceOp : uint8_t {
+#define GPUCALL_REDUCE(Function, name, result, empty, description) k##Function,
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+};
+
+struct ReduceAttributes {
+  ReduceOp op = ReduceOp::kSum;
+  std::optional<Axes> axes = {};  // none: all
+  bool keepdims = false;
+  double parameter = 0;  // var, std: the correction; norm: the order
+  bool operator==(const ReduceAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast.
-  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes> attributes;
+  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes>
+      attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };
 

@@ -100,6 +100,7 @@ void BatchScheduler::RunBatch(Lane& lane, Batch batch) {
     executions[i].plan = &batch[i]->plan;
     executions[i].inputs = batch[i]->inputs;
     executions[i].keep_outputs = batch[i]->keep_outputs;
+    executions[i].targets = batch[i]->targets;
   }
   BatchTiming timing;
   const absl::Status status = lane.Execute(absl::MakeSpan(executions), timing);

@@ -33,20 +33,24 @@ struct Task {
   Plan plan;
   std::vector<Storage> inputs;                // host bytes are the caller's, unchanged until `done`
   absl::InlinedVector<bool, 4> keep_outputs;  // as in Execution
+  absl::InlinedVector<HostTarget, 1> targets;  // as in Execution
   SteadyTime deadline = SteadyTime::max();
   SteadyTime scheduled_at;  // set by the scheduler
   // Called exactly once, from any thread, never under a lock. Should be quick: a lane waits for it.
   std::function<void(const TaskResult&)> done;
 
   int64_t size_bytes() const { return plan.input_bytes + plan.output_bytes; }
-  // Of size_bytes, what is in host memory and not in buffers.
+  // Of size_bytes, what is in the server's host memory: not in buffers, nor in a client's memory.
   int64_t host_bytes() const {
     int64_t total = size_bytes();
     for (const Storage& input : inputs) {
-      if (input.resident != nullptr) total -= input.size_bytes();
+      if (input.resident != nullptr || input.host.is_owned()) total -= input.size_bytes();
     }
     for (size_t i = 0; i < keep_outputs.size(); ++i) {
       if (keep_outputs[i]) total -= plan.values[plan.outputs[i]].size_bytes();
+    }
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (targets[i].data != nullptr) total -= plan.values[plan.outputs[i]].size_bytes();
     }
     return total;
   }

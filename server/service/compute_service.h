@@ -5,26 +5,35 @@
 #include "gpucall/v1/compute.grpc.pb.h"
 #include "server/scheduler/batch_scheduler.h"
 #include "server/service/active_calls.h"
+#include "server/store/segment_table.h"
+#include "server/store/tensor_store.h"
 
 namespace gpucall {
 
 struct ComputeLimits {
   int64_t max_tensor_bytes = 48'000'000;  // of one input or result; protobuf is slow past 50 MB
   int64_t max_message_bytes = int64_t{160} << 20;
-  int64_t max_streamed_bytes = int64_t{1} << 40;  // of one tensor that goes in chunks, or result
+  // Of one tensor that goes in chunks or stays on the server, and of one result that does.
+  int64_t max_streamed_bytes = int64_t{1} << 40;
+  TensorStore::Limits residents;
 };
 
 // Requests arrive as bytes and are parsed here, so that a malformed one is answered with
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<
-              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Run<
-                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
+              v1::Compute::WithRawCallbackMethod_Reduce<v1::Compute::WithRawCallbackMethod_Run<
+                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
  public:
-  // `scheduler`, which runs on `device`, outlives the gRPC server.
-  ComputeService(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits)
-      : scheduler_(scheduler), device_(device), limits_(limits) {}
+  // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
+  ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
+                 const SegmentTable& segments, const ComputeLimits& limits)
+      : scheduler_(scheduler),
+        device_(device),
+        store_(store),
+        segments_(segments),
+        limits_(limits) {}
 
   grpc::ServerUnaryReactor* Elementwise(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
@@ -35,6 +44,9 @@ class ComputeService final
   grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Reduce(grpc::CallbackServerContext* context,
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 
@@ -43,13 +55,17 @@ class ComputeService final
 
   BatchScheduler& scheduler() const { return scheduler_; }
   Device& device() const { return device_; }
+  TensorStore& store() const { return store_; }
+  const SegmentTable& segments() const { return segments_; }
   const ComputeLimits& limits() const { return limits_; }
-  // Of RunStream.
+  // Of all methods that stream tensors.
   ActiveCalls& streams() const { return streams_; }
 
  private:
   BatchScheduler& scheduler_;
   Device& device_;
+  TensorStore& store_;
+  const SegmentTable& segments_;
   const ComputeLimits limits_;
   mutable ActiveCalls streams_;
 };

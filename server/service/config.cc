@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "server/base/status_macros.h"
 
 namespace gpucall {
@@ -41,6 +42,13 @@ absl::Status CheckListen(const std::string& listen) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("listen: is '", listen, "', allowed are ports 0 to 65535"));
+}
+
+// Beside a Unix socket; none where the server listens on a port.
+std::string DefaultSharedMemorySocket(absl::string_view listen) {
+  if (!absl::ConsumePrefix(&listen, "unix:")) return "";
+  absl::ConsumePrefix(&listen, "//");
+  return absl::StrCat(listen, ".shm");
 }
 
 absl::Status CheckLogLevel(const std::string& level) {
@@ -78,6 +86,13 @@ absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
   if (config.max_queue_bytes() == 0) config.set_max_queue_bytes(uint64_t{2} << 30);
   if (config.max_message_bytes() == 0) config.set_max_message_bytes(uint64_t{160} << 20);
   if (config.drain_seconds() == 0) config.set_drain_seconds(30);
+  if (config.resident_ttl_seconds() == 0) config.set_resident_ttl_seconds(600);
+  if (config.session_grace_seconds() == 0) config.set_session_grace_seconds(30);
+  if (config.shared_memory_socket().empty()) {
+    config.set_shared_memory_socket(DefaultSharedMemorySocket(config.listen()));
+  }
+  if (config.max_segments() == 0) config.set_max_segments(64);
+  if (config.max_segment_bytes() == 0) config.set_max_segment_bytes(uint64_t{16} << 30);
   if (config.log_level().empty()) config.set_log_level("info");
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("lanes", config.lanes(), 64));
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("max_batch_tasks", config.max_batch_tasks(), 1024));
@@ -88,6 +103,15 @@ absl::StatusOr<v1::ServerConfig> CompleteConfig(v1::ServerConfig config,
   GPUCALL_RETURN_IF_ERROR(
       CheckAtMost<uint64_t>("max_message_bytes", config.max_message_bytes(), 2'000'000'000));
   GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("drain_seconds", config.drain_seconds(), 3600));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_resident_bytes", config.max_resident_bytes(), uint64_t{1} << 50));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("resident_ttl_seconds", config.resident_ttl_seconds(), 1 << 30));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("session_grace_seconds", config.session_grace_seconds(), 1 << 30));
+  GPUCALL_RETURN_IF_ERROR(CheckAtMost<uint64_t>("max_segments", config.max_segments(), 1024));
+  GPUCALL_RETURN_IF_ERROR(
+      CheckAtMost<uint64_t>("max_segment_bytes", config.max_segment_bytes(), uint64_t{1} << 40));
   GPUCALL_RETURN_IF_ERROR(CheckListen(config.listen()));
   GPUCALL_RETURN_IF_ERROR(CheckLogLevel(config.log_level()));
   return config;

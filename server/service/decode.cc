@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gpucall/v1/compute.pb.h"
+#include "gpucall/v1/tensors.pb.h"
 #include "server/base/status_macros.h"
 #include "server/service/decode_operation.h"
 #include "server/service/request_reader.h"
@@ -46,22 +47,51 @@ absl::Status MissingData(absl::string_view name, const v1::Tensor& header) {
   switch (header.source_case()) {
     case v1::Tensor::kStreamed:
       return absl::InvalidArgumentError(absl::StrCat(name, ": streamed is for RunStream only"));
-    case v1::Tensor::kHandle:
-    case v1::Tensor::kRegion:
-      return absl::UnimplementedError(absl::StrCat(name, ": only data is offered as a source"));
     default:
-      return absl::InvalidArgumentError(absl::StrCat(name, ": source is not set, allowed is data"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ": source is not set, allowed are data, handle and region"));
   }
 }
 
 enum class Streaming { kNo, kYes };
 
-absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedCall& call,
-                      Streaming streaming = Streaming::kNo) {
+absl::Status Named(absl::string_view name, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
+// dtype and shape may be left out; given, they must be the tensor's own.
+absl::Status AddResident(absl::string_view name, const v1::Tensor& header, TensorSources& sources,
+                         DecodedCall& call) {
+  absl::StatusOr<StoredTensor> found = sources.FindResident(header.handle());
+  if (!found.ok()) return Named(name, found.status());
+  const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
+  const bool other_dtype =
+      header.dtype() != 0 && header.dtype() != static_cast<int>(found->type.dtype);
+  if (other_dtype || (!shape.empty() && shape != absl::MakeConstSpan(found->type.shape))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": the handle's tensor is ", DTypeName(found->type.dtype), " ",
+                     ShapeString(found->type.shape), ", not dtype ", header.dtype(), " and shape ",
+                     ShapeString(shape)));
+  }
+  call.types.push_back(std::move(found->type));
+  call.inputs.push_back({.resident = std::move(found->buffer)});
+  return absl::OkStatus();
+}
+
+absl::Status AddInput(absl::string_view name, const WireTensor& tensor, TensorSources& sources,
+                      DecodedCall& call, Streaming streaming = Streaming::kNo) {
   const v1::Tensor& header = tensor.header;
+  if (!tensor.has_data && header.has_handle()) return AddResident(name, header, sources, call);
   GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType(name, header.dtype()));
   const absl::Span<const int64_t> shape(header.shape().data(), header.shape_size());
   GPUCALL_ASSIGN_OR_RETURN(const int64_t size_bytes, CheckedSizeBytes(name, dtype, shape));
+  if (!tensor.has_data && header.has_region()) {
+    absl::StatusOr<HostBytes> elements = sources.FindRegion(header.region(), size_bytes);
+    if (!elements.ok()) return Named(name, elements.status());
+    call.types.push_back({dtype, Shape(shape.begin(), shape.end())});
+    call.inputs.push_back({.host = *std::move(elements)});
+    return absl::OkStatus();
+  }
   const bool streamed = !tensor.has_data && header.has_streamed() && streaming == Streaming::kYes;
   if (!tensor.has_data && !streamed) return MissingData(name, header);
   if (!streamed && tensor.data.size_bytes() != size_bytes) {
@@ -75,18 +105,20 @@ absl::Status AddInput(absl::string_view name, const WireTensor& tensor, DecodedC
 }
 
 // Of a field that must be there.
-absl::Status AddInput(absl::string_view name, const WireTensor* tensor, DecodedCall& call) {
-  return AddInput(name, tensor == nullptr ? WireTensor() : *tensor, call);
+absl::Status AddInput(absl::string_view name, const WireTensor* tensor, TensorSources& sources,
+                      DecodedCall& call) {
+  return AddInput(name, tensor == nullptr ? WireTensor() : *tensor, sources, call);
 }
 
-absl::Status AddInputs(absl::Span<const WireTensor> tensors, DecodedCall& call,
-                       Streaming streaming = Streaming::kNo) {
+absl::Status AddInputs(absl::Span<const WireTensor> tensors, TensorSources& sources,
+                       DecodedCall& call, Streaming streaming = Streaming::kNo) {
   if (tensors.size() > kMaxProgramValues) {
     return absl::InvalidArgumentError(
         absl::StrCat("inputs: has ", tensors.size(), " tensors, allowed are ", kMaxProgramValues));
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
-    GPUCALL_RETURN_IF_ERROR(AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], call, streaming));
+    GPUCALL_RETURN_IF_ERROR(
+        AddInput(absl::StrCat("inputs[", i, "]"), tensors[i], sources, call, streaming));
   }
   return absl::OkStatus();
 }
@@ -122,62 +154,131 @@ void SetOneOperation(decltype(Operation::attributes) attributes, DecodedCall& ca
   call.program.outputs = {call.program.input_count};
 }
 
+// Makes the call's Program one that returns its only input.
+void SetIdentity(DecodedCall& call) {
+  call.program.input_count = 1;
+  call.program.outputs = {0};
+}
+
+// After the Program.
+absl::Status SetOptions(const v1::CallOptions& options, DecodedCall& call) {
+  call.want_receipt = options.want_receipt();
+  call.session = options.session();
+  if (options.has_output_area()) call.output_area = options.output_area();
+  const size_t outputs = call.program.outputs.size();
+  if (options.keep_outputs_size() > 0) call.keep_outputs.assign(outputs, false);
+  for (const uint32_t output : options.keep_outputs()) {
+    if (output >= outputs) {
+      return absl::InvalidArgumentError(absl::StrCat("options: keep_outputs has ", output,
+                                                     ", the call has ", outputs, " outputs"));
+    }
+    call.keep_outputs[output] = true;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> bytes) {
+absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> bytes,
+                                                     TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(
       const auto parsed,
       Parse<v1::ElementwiseRequest>(bytes, {v1::ElementwiseRequest::kInputsFieldNumber}));
   const v1::ElementwiseRequest& request = parsed.message;
   DecodedCall call;
-  call.want_receipt = request.options().want_receipt();
   GPUCALL_ASSIGN_OR_RETURN(auto operation, DecodeElementwise(request.op(), request.output_dtype()));
-  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, call));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, sources, call));
   SetOneOperation(std::move(operation), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }
 
-absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> bytes) {
+absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> bytes,
+                                                TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
                            Parse<v1::MatMulRequest>(bytes, {v1::MatMulRequest::kAFieldNumber,
                                                             v1::MatMulRequest::kBFieldNumber}));
   const v1::MatMulRequest& request = parsed.message;
   DecodedCall call;
-  call.want_receipt = request.options().want_receipt();
-  GPUCALL_RETURN_IF_ERROR(AddInput("a", parsed.Find(v1::MatMulRequest::kAFieldNumber), call));
-  GPUCALL_RETURN_IF_ERROR(AddInput("b", parsed.Find(v1::MatMulRequest::kBFieldNumber), call));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("a", parsed.Find(v1::MatMulRequest::kAFieldNumber), sources, call));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("b", parsed.Find(v1::MatMulRequest::kBFieldNumber), sources, call));
   SetOneOperation(DecodeMatMul(request.attributes()), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }
 
-absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> bytes) {
+absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> bytes,
+                                                TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(
       const auto parsed, Parse<v1::FilterRequest>(bytes, {v1::FilterRequest::kImageFieldNumber,
                                                           v1::FilterRequest::kKernelFieldNumber}));
   const v1::FilterRequest& request = parsed.message;
   DecodedCall call;
-  call.want_receipt = request.options().want_receipt();
   GPUCALL_ASSIGN_OR_RETURN(const FilterAttributes attributes, DecodeFilter(request.filter()));
   GPUCALL_RETURN_IF_ERROR(
-      AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), call));
+      AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), sources, call));
   if (const WireTensor* kernel = parsed.Find(v1::FilterRequest::kKernelFieldNumber)) {
-    GPUCALL_RETURN_IF_ERROR(AddInput("kernel", *kernel, call));
+    GPUCALL_RETURN_IF_ERROR(AddInput("kernel", *kernel, sources, call));
   }
   SetOneOperation(attributes, call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }
 
-absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes) {
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> bytes,
+                                                TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::ReduceRequest>(bytes, {v1::ReduceRequest::kXFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes,
+                           DecodeReduce(parsed.message.reduce()));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), sources, call));
+  SetOneOperation(attributes, call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
+absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> bytes,
+                                             TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
                            Parse<v1::RunRequest>(bytes, {v1::RunRequest::kInputsFieldNumber}));
   DecodedCall call;
-  call.want_receipt = parsed.message.options().want_receipt();
-  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, call));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, sources, call));
   GPUCALL_RETURN_IF_ERROR(SetProgram(parsed.message.program(), call));
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
   return call;
 }
 
-absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> bytes) {
+absl::StatusOr<DecodedCall> DecodePutRequest(absl::Span<const grpc::Slice> bytes,
+                                             TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::PutRequest>(bytes, {v1::PutRequest::kTensorFieldNumber}));
+  DecodedCall call;
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("tensor", parsed.Find(v1::PutRequest::kTensorFieldNumber), sources, call));
+  SetIdentity(call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  call.keep_outputs = {true};
+  return call;
+}
+
+absl::StatusOr<DecodedCall> DecodeGetRequest(absl::Span<const grpc::Slice> bytes,
+                                             TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed, Parse<v1::GetRequest>(bytes, {}));
+  DecodedCall call;
+  v1::Tensor tensor;
+  tensor.set_handle(parsed.message.handle());
+  GPUCALL_RETURN_IF_ERROR(AddResident("tensor", tensor, sources, call));
+  SetIdentity(call);
+  call.want_receipt = parsed.message.options().want_receipt();
+  return call;
+}
+
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> bytes,
+                                                   TensorSources& sources) {
   StreamPart part;
   v1::RunStreamStart start;
   if (!ReadStreamPart(bytes, {v1::RunStreamStart::kInputsFieldNumber}, part) ||
@@ -194,12 +295,12 @@ absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice>
   }
   DecodedStream& stream = decoded.start.emplace();
   stream.want_checksums = start.checksums();
-  stream.call.want_receipt = start.options().want_receipt();
   for (const WireTensor& tensor : part.start->tensors) {
     stream.is_streamed.push_back(!tensor.has_data && tensor.header.has_streamed());
   }
-  GPUCALL_RETURN_IF_ERROR(AddInputs(part.start->tensors, stream.call, Streaming::kYes));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(part.start->tensors, sources, stream.call, Streaming::kYes));
   GPUCALL_RETURN_IF_ERROR(SetProgram(start.program(), stream.call));
+  GPUCALL_RETURN_IF_ERROR(SetOptions(start.options(), stream.call));
   return decoded;
 }
 

@@ -6,31 +6,48 @@
 #include <grpcpp/support/slice.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "server/base/tensor_type.h"
 #include "server/device/buffer.h"
 #include "server/program/program.h"
 #include "server/service/request_reader.h"
+#include "server/service/tensor_sources.h"
 
 namespace gpucall {
 
 struct DecodedCall {
   Program program;
-  std::vector<TensorType> types;  // of the inputs
-  std::vector<Storage> inputs;    // into the request, which must outlive this
+  std::vector<TensorType> types;              // of the inputs
+  std::vector<Storage> inputs;                // into the request, which must outlive this
+  absl::InlinedVector<bool, 4> keep_outputs;  // as in Task
+  std::string session;                        // id that what is kept belongs to; empty: none
+  std::optional<v1::Area> output_area;        // where results go
   bool want_receipt = false;
 };
 
 // From the bytes of a request message, which stay where they are. INVALID_ARGUMENT: not a message;
 // unset or unknown enum value or oneof, shape out of range, data of the wrong length, more than two
 // values for a pair. UNIMPLEMENTED: an elementwise operation unknown here. Messages name the field.
-absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> request);
-absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> request);
-absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request);
-absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> request,
+                                                     TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> request,
+                                                TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> request,
+                                                TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> request,
+                                                TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request,
+                                             TensorSources& sources);
+// A Program that returns its input: Put keeps its output, Get sends it.
+absl::StatusOr<DecodedCall> DecodePutRequest(absl::Span<const grpc::Slice> request,
+                                             TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeGetRequest(absl::Span<const grpc::Slice> request,
+                                             TensorSources& sources);
 
 // The first message of a RunStream.
 struct DecodedStream {
@@ -44,7 +61,8 @@ struct DecodedStreamPart {
   std::optional<WireChunk> chunk;
 };
 // From the bytes of a RunStreamRequest. Errors as above.
-absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> request);
+absl::StatusOr<DecodedStreamPart> DecodeStreamPart(absl::Span<const grpc::Slice> request,
+                                                   TensorSources& sources);
 
 }  // namespace gpucall
 

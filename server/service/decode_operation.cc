@@ -12,18 +12,30 @@
 namespace gpucall {
 namespace {
 
-// Elementwise operations by wire number; -1 where there is none. Names agree but for prefix and
-// case.
-std::vector<int> ElementwiseByWireNumber() {
-  std::vector<int> table(v1::ElementwiseOp_ARRAYSIZE, -1);
-  for (size_t i = 0; i < Catalogue().size() && Catalogue()[i].kind == OperationKind::kElementwise;
-       ++i) {
-    v1::ElementwiseOp op;
-    const std::string name =
-        absl::StrCat("ELEMENTWISE_OP_", absl::AsciiStrToUpper(Catalogue()[i].name));
-    if (v1::ElementwiseOp_Parse(name, &op)) table[op] = static_cast<int>(i);
+// Rows of one kind, counted from its first, by wire number; -1 where there is none. Names agree but
+// for prefix and case.
+std::vector<int> RowsByWireNumber(OperationKind kind, absl::string_view prefix,
+                                  const google::protobuf::EnumDescriptor& numbers) {
+  std::vector<int> table(numbers.value(numbers.value_count() - 1)->number() + 1, -1);
+  int index = 0;
+  for (const CatalogueRow& row : Catalogue()) {
+    if (row.kind != kind) continue;
+    const auto* value =
+        numbers.FindValueByName(absl::StrCat(prefix, absl::AsciiStrToUpper(row.name)));
+    if (value != nullptr) table[value->number()] = index;
+    ++index;
   }
   return table;
+}
+
+// The row for wire number `number`, which names an operation of `kind`.
+absl::StatusOr<int> RowAt(const std::vector<int>& table, absl::string_view kind, int number) {
+  if (number == 0) return absl::InvalidArgumentError("op: is not set");
+  if (number < 0 || number >= static_cast<int>(table.size()) || table[number] < 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("op: ", kind, " operation number ", number, " is not offered by this server"));
+  }
+  return table[number];
 }
 
 // Reads one value for both axes, or (rows, columns); leaves the default where there is none.
@@ -196,14 +208,10 @@ absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
 
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
                                                                   v1::DType output_dtype) {
-  static const auto& table = *new std::vector<int>(ElementwiseByWireNumber());
-  if (op == v1::ELEMENTWISE_OP_UNSPECIFIED) return absl::InvalidArgumentError("op: is not set");
-  if (op < 0 || op >= static_cast<int>(table.size()) || table[op] < 0) {
-    return absl::UnimplementedError(absl::StrCat("op: elementwise operation number ",
-                                                 static_cast<int>(op),
-                                                 " is not offered by this server"));
-  }
-  const auto elementwise = static_cast<ElementwiseOp>(table[op]);
+  static const auto& table = *new std::vector<int>(RowsByWireNumber(
+      OperationKind::kElementwise, "ELEMENTWISE_OP_", *v1::ElementwiseOp_descriptor()));
+  GPUCALL_ASSIGN_OR_RETURN(const int row, RowAt(table, "elementwise", op));
+  const auto elementwise = static_cast<ElementwiseOp>(row);
   if (elementwise == ElementwiseOp::kCast) {
     GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType("cast: output_dtype", output_dtype));
     return CastAttributes{dtype};
@@ -230,6 +238,23 @@ absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
   return attributes;
 }
 
+absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce) {
+  static const auto& table = *new std::vector<int>(
+      RowsByWireNumber(OperationKind::kReduce, "REDUCE_OP_", *v1::ReduceOp_descriptor()));
+  GPUCALL_ASSIGN_OR_RETURN(const int row, RowAt(table, "reduce", reduce.op()));
+  ReduceAttributes attributes;
+  attributes.op = static_cast<ReduceOp>(row);
+  if (reduce.has_axes()) {
+    attributes.axes.emplace(reduce.axes().axis().begin(), reduce.axes().axis().end());
+  }
+  attributes.keepdims = reduce.keepdims();
+  attributes.parameter = reduce.correction();
+  if (attributes.op == ReduceOp::kNorm) {
+    attributes.parameter = reduce.has_order() ? reduce.order() : 2;
+  }
+  return attributes;
+}
+
 absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
   Operation result;
   result.inputs.assign(operation.inputs().begin(), operation.inputs().end());
@@ -246,11 +271,15 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeFilter(operation.filter()));
       return result;
     }
+    case v1::Operation::kReduce: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeReduce(operation.reduce()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
-      "operation: kind is not set, allowed are elementwise, matmul, filter");
+      "operation: kind is not set, allowed are elementwise, matmul, filter, reduce");
 }
 
 }  // namespace gpucall

@@ -15,6 +15,7 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
                                                                   v1::DType output_dtype);
 MatMulAttributes DecodeMatMul(const v1::MatMul& matmul);
 absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
+absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce);
 absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation);
 
 }  // namespace gpucall

@@ -34,16 +34,43 @@ std::string OutputPrefix(const TensorType& type, uint64_t size_bytes) {
   return prefix + inner;
 }
 
+// An output that is kept.
+std::string KeptOutput(const TensorType& type, const std::string& handle) {
+  v1::RunReply reply;
+  v1::Tensor& tensor = *reply.add_outputs();
+  SetType(type, tensor);
+  tensor.set_handle(handle);
+  return reply.SerializeAsString();
+}
+
+// An output in shared memory.
+std::string PlacedOutput(const TensorType& type, const v1::Region& region) {
+  v1::RunReply reply;
+  v1::Tensor& tensor = *reply.add_outputs();
+  SetType(type, tensor);
+  *tensor.mutable_region() = region;
+  return reply.SerializeAsString();
+}
+
 }  // namespace
 
-grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantReceipt want_receipt,
-                             absl::string_view device) {
+grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result,
+                             absl::Span<const std::string> handles, const PlacedOutputs& placed,
+                             WantReceipt want_receipt, absl::string_view device) {
   static_assert(int{v1::RunReply::kOutputsFieldNumber} ==
                 int{v1::ComputeReply::kOutputFieldNumber});
   static_assert(int{v1::RunReply::kReceiptFieldNumber} ==
                 int{v1::ComputeReply::kReceiptFieldNumber});
   WireWriter writer;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
+    if (!handles[i].empty()) {
+      writer.Add(KeptOutput(plan.values[plan.outputs[i]], handles[i]));
+      continue;
+    }
+    if (placed.has(i)) {
+      writer.Add(PlacedOutput(plan.values[plan.outputs[i]], *placed.regions[i]));
+      continue;
+    }
     const HostBytes& elements = result.outputs[i].host;
     writer.Add(
         OutputPrefix(plan.values[plan.outputs[i]], static_cast<uint64_t>(elements.size_bytes())));
@@ -57,12 +84,16 @@ grpc::ByteBuffer EncodeReply(const Plan& plan, const TaskResult& result, WantRec
   return writer.Finish();
 }
 
-grpc::ByteBuffer EncodeStreamResult(const Plan& plan) {
+grpc::ByteBuffer EncodeStreamResult(const Plan& plan, absl::Span<const std::string> handles) {
   v1::RunStreamReply reply;
-  for (const uint32_t value : plan.outputs) {
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
     v1::Tensor& tensor = *reply.mutable_result()->add_outputs();
-    SetType(plan.values[value], tensor);
-    tensor.mutable_streamed();
+    SetType(plan.values[plan.outputs[i]], tensor);
+    if (handles[i].empty()) {
+      tensor.mutable_streamed();
+    } else {
+      tensor.set_handle(handles[i]);
+    }
   }
   WireWriter writer;
   writer.Add(reply.SerializeAsString());

@@ -26,7 +26,12 @@ constexpr std::chrono::milliseconds kRefusing(500);
 
 RpcServer::RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits,
                      v1::ServerInfo info)
-    : scheduler_(scheduler), compute_(scheduler, device, limits), server_(std::move(info)) {}
+    : scheduler_(scheduler),
+      store_(limits.residents),
+      compute_(scheduler, device, store_, segments_, limits),
+      tensors_(compute_),
+      server_(store_, std::move(info)),
+      reaper_(store_) {}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& listen,
                                                             BatchScheduler& scheduler,
@@ -43,7 +48,11 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& l
   builder.SetMaxSendMessageSize(static_cast<int>(limits.max_message_bytes + kMessageOverhead));
   // A second server on the same port must fail, not share its connections.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // A session whose client has vanished without a word is noticed within half a minute.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   builder.RegisterService(&server->compute_);
+  builder.RegisterService(&server->tensors_);
   builder.RegisterService(&server->server_);
   server->rpc_ = builder.BuildAndStart();
   if (server->rpc_ == nullptr) {
@@ -54,7 +63,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& l
   server->address_ =
       unix_socket ? listen : absl::StrCat(listen.substr(0, listen.rfind(':')), ":", port);
   grpc::HealthCheckServiceInterface* health = server->rpc_->GetHealthCheckService();
-  for (const char* name : {"", "gpucall.v1.Compute", "gpucall.v1.Server"}) {
+  for (const char* name : {"", "gpucall.v1.Compute", "gpucall.v1.Tensors", "gpucall.v1.Server"}) {
     health->SetServingStatus(name, true);
   }
   return server;

@@ -4,16 +4,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
+#include "server/service/caller.h"
 #include "server/service/checksum.h"
 #include "server/service/deadline.h"
 #include "server/service/decode.h"
 #include "server/service/encode.h"
 #include "server/service/grpc_status.h"
+#include "server/service/kept_outputs.h"
 #include "server/service/stream_blocks.h"
 #include "server/service/stream_inputs.h"
 #include "server/service/stream_outputs.h"
@@ -27,7 +30,10 @@ namespace {
 class RunStreamCall final : public StreamReactor {
  public:
   RunStreamCall(const ComputeService& service, grpc::CallbackServerContext& context)
-      : service_(service), context_(context) {
+      : service_(service),
+        context_(context),
+        tenant_(TenantOf(context)),
+        sources_(service.store(), service.segments(), tenant_) {
     service_.streams().Begin();
     StartRead(&message_);
   }
@@ -40,12 +46,7 @@ class RunStreamCall final : public StreamReactor {
   }
 
   void OnWriteDone(bool ok) override {
-    {
-      MutexLock lock(mutex_);
-      is_writing_ = false;
-      if (!ok) status_.Update(absl::CancelledError("call was cancelled"));
-    }
-    Advance();
+    EndWrite(ok ? absl::OkStatus() : absl::CancelledError("call was cancelled"));
   }
 
   void OnCancel() override {
@@ -56,12 +57,19 @@ class RunStreamCall final : public StreamReactor {
       for (const auto& [block, task] : in_flight_) tasks.push_back(task);
     }
     for (const TaskId task : tasks) service_.scheduler().Cancel(task);
-    Advance();
+    Fail(absl::OkStatus());
   }
 
   void OnDone() override { delete this; }
 
  private:
+  // What the caller does next, once the lock is let go. A lane's thread that has nothing to do must
+  // not touch the call any more: others may end it, and then it is deleted.
+  struct Action {
+    enum Kind { kNone, kWrite, kEnd } kind = kNone;
+    absl::Status status = absl::OkStatus();  // of kEnd
+  };
+
   // The output buffers of a block.
   using Results = std::vector<BufferPointer>;
 
@@ -70,7 +78,7 @@ class RunStreamCall final : public StreamReactor {
     if (!message_.Dump(&slices).ok()) {
       return absl::InvalidArgumentError("request: its bytes cannot be read");
     }
-    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices));
+    GPUCALL_ASSIGN_OR_RETURN(DecodedStreamPart part, DecodeStreamPart(slices, sources_));
     if (part.start.has_value() == blocks_.has_value()) {
       return absl::InvalidArgumentError("request: start must be the first message, and only it");
     }
@@ -88,6 +96,8 @@ class RunStreamCall final : public StreamReactor {
 
   absl::Status Begin(DecodedStream stream) {
     want_checksums_ = stream.want_checksums;
+    keep_outputs_ = stream.call.keep_outputs;
+    GPUCALL_ASSIGN_OR_RETURN(caller_, CallerOf(tenant_, stream.call.session));
     GPUCALL_ASSIGN_OR_RETURN(blocks_,
                              StreamBlocks::Make(stream.call, service_.limits().max_streamed_bytes));
     {
@@ -107,6 +117,10 @@ class RunStreamCall final : public StreamReactor {
     auto task = std::make_unique<Task>();
     GPUCALL_ASSIGN_OR_RETURN(task->plan, blocks_->PlanOf(block));
     GPUCALL_ASSIGN_OR_RETURN(task->inputs, inputs_.TakeBlock(block));
+    if (!keep_outputs_.empty()) {  // then this is the only block
+      task->keep_outputs = keep_outputs_;
+      GPUCALL_RETURN_IF_ERROR(kept_.Reserve(service_.store(), caller_, *task));
+    }
     task->keep_outputs.assign(task->plan.outputs.size(), true);
     task->id = service_.scheduler().NewTaskId();
     task->deadline = DeadlineOf(context_);
@@ -126,17 +140,24 @@ class RunStreamCall final : public StreamReactor {
 
   // On a lane's thread: the block's Task is over.
   void Finished(int64_t block, const TaskResult& result) {
+    auto handles = kept_.Keep(service_.store(), blocks_->whole(), result);
+    Action action;
     {
       MutexLock lock(mutex_);
       in_flight_.erase(block);
       status_.Update(result.status);
-      if (result.status.ok()) {
+      status_.Update(handles.status());
+      if (status_.ok()) {
         Results& results = results_[block];
-        for (const Storage& output : result.outputs) results.push_back(output.resident);
+        for (size_t i = 0; i < result.outputs.size(); ++i) {
+          results.push_back((*handles)[i].empty() ? result.outputs[i].resident : nullptr);
+        }
+        handles_ = *std::move(handles);
         AddToReceipt(result);
       }
+      action = NextAction();
     }
-    Advance();
+    Run(std::move(action));
   }
 
   void AddToReceipt(const TaskResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -148,34 +169,41 @@ class RunStreamCall final : public StreamReactor {
   }
 
   void Fail(const absl::Status& status) {
+    Action action;
     {
       MutexLock lock(mutex_);
       status_.Update(status);
+      action = NextAction();
     }
-    Advance();
+    Run(std::move(action));
   }
 
-  // Begins the next write, or ends the call, where either can be.
-  void Advance() {
-    absl::Status status;
-    bool is_end = false;
+  void EndWrite(const absl::Status& status) {
+    Action action;
     {
       MutexLock lock(mutex_);
-      if (is_writing_ || is_ended_) return;
-      if (status_.ok() && !all_sent_) {
-        if (!HasMoreToSend()) return;
-        is_writing_ = true;
-      } else {
-        if (!in_flight_.empty()) return;
-        is_end = is_ended_ = true;
-        status = status_;
-      }
+      is_writing_ = false;
+      status_.Update(status);
+      action = NextAction();
     }
-    if (is_end) {
-      Finish(ToGrpcStatus(status));
-    } else {
-      Write();
+    Run(std::move(action));
+  }
+
+  Action NextAction() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (is_writing_ || is_ended_) return {};
+    if (status_.ok() && !all_sent_) {
+      if (!HasMoreToSend()) return {};
+      is_writing_ = true;
+      return {Action::kWrite};
     }
+    if (!in_flight_.empty()) return {};
+    is_ended_ = true;
+    return {Action::kEnd, status_};
+  }
+
+  void Run(Action action) {
+    if (action.kind == Action::kWrite) Write();
+    if (action.kind == Action::kEnd) Finish(ToGrpcStatus(action.status));
   }
 
   bool HasMoreToSend() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -187,18 +215,13 @@ class RunStreamCall final : public StreamReactor {
   void Write() {
     const absl::StatusOr<bool> wrote = WriteNext();
     if (wrote.ok() && *wrote) return;  // goes on in OnWriteDone
-    {
-      MutexLock lock(mutex_);
-      is_writing_ = false;
-      status_.Update(wrote.status());
-    }
-    Advance();
+    EndWrite(wrote.status());
   }
 
   // False: there is nothing to write now.
   absl::StatusOr<bool> WriteNext() {
     if (!std::exchange(is_head_sent_, true)) {
-      Send(EncodeStreamResult(blocks_->whole()));
+      Send(EncodeStreamResult(blocks_->whole(), handles()));
       return true;
     }
     while (true) {
@@ -248,6 +271,11 @@ class RunStreamCall final : public StreamReactor {
     return true;
   }
 
+  std::vector<std::string> handles() {
+    MutexLock lock(mutex_);
+    return handles_;
+  }
+
   void Send(grpc::ByteBuffer message) {
     reply_ = std::move(message);
     StartWrite(&reply_);
@@ -255,6 +283,8 @@ class RunStreamCall final : public StreamReactor {
 
   const ComputeService& service_;
   const grpc::CallbackServerContext& context_;
+  const std::string tenant_;
+  ResidentSources sources_;
   // Of reading:
   grpc::ByteBuffer message_;
   std::vector<grpc::Slice> start_;      // holds the inline inputs
@@ -262,6 +292,9 @@ class RunStreamCall final : public StreamReactor {
   StreamInputs inputs_;
   int64_t next_block_ = 0;
   bool want_checksums_ = false;
+  Caller caller_;
+  absl::InlinedVector<bool, 4> keep_outputs_;  // those that stay on the server; then one block
+  KeptOutputs kept_;
   // Of writing:
   grpc::ByteBuffer reply_;
   StreamOutputs outputs_;
@@ -272,6 +305,7 @@ class RunStreamCall final : public StreamReactor {
   int64_t block_count_ ABSL_GUARDED_BY(mutex_) = 0;              // 0: not known yet
   std::map<int64_t, TaskId> in_flight_ ABSL_GUARDED_BY(mutex_);  // by block
   std::map<int64_t, Results> results_ ABSL_GUARDED_BY(mutex_);   // by block, not sent yet
+  std::vector<std::string> handles_ ABSL_GUARDED_BY(mutex_);     // of the outputs, once known
   int64_t next_sent_ ABSL_GUARDED_BY(mutex_) = 0;
   TaskResult receipt_ ABSL_GUARDED_BY(mutex_);  // of all blocks together
   bool want_receipt_ ABSL_GUARDED_BY(mutex_) = false;

@@ -15,6 +15,8 @@ const char* KindName(OperationKind kind) {
       return "matmul";
     case OperationKind::kFilter:
       return "filter";
+    case OperationKind::kReduce:
+      return "reduce";
   }
   return "";
 }
@@ -46,6 +48,20 @@ grpc::ServerUnaryReactor* ServerService::GetCatalogue(grpc::CallbackServerContex
                                                       const v1::GetCatalogueRequest*,
                                                       v1::Catalogue* reply) {
   *reply = catalogue_;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerContext* context,
+                                                       const v1::GetStatisticsRequest*,
+                                                       v1::Statistics* reply) {
+  const TensorStore::Statistics statistics = store_.statistics();
+  v1::ResidentStatistics& resident = *reply->mutable_resident();
+  resident.set_tensors(static_cast<uint64_t>(statistics.tensors));
+  resident.set_size_bytes(static_cast<uint64_t>(statistics.size_bytes));
+  resident.set_sessions(static_cast<uint64_t>(statistics.sessions));
+  resident.set_callers(static_cast<uint64_t>(statistics.tenants));
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

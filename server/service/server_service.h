@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gpucall/v1/server.grpc.pb.h"
+#include "server/store/tensor_store.h"
 
 namespace gpucall {
 
@@ -13,8 +14,9 @@ v1::Catalogue MakeCatalogueMessage();
 
 class ServerService final : public v1::Server::CallbackService {
  public:
-  explicit ServerService(v1::ServerInfo info)
-      : info_(std::move(info)), catalogue_(MakeCatalogueMessage()) {}
+  // `store` outlives the gRPC server.
+  ServerService(const TensorStore& store, v1::ServerInfo info)
+      : store_(store), info_(std::move(info)), catalogue_(MakeCatalogueMessage()) {}
 
   grpc::ServerUnaryReactor* GetInfo(grpc::CallbackServerContext* context,
                                     const v1::GetInfoRequest* request,
@@ -23,7 +25,12 @@ class ServerService final : public v1::Server::CallbackService {
                                          const v1::GetCatalogueRequest* request,
                                          v1::Catalogue* reply) override;
 
+  grpc::ServerUnaryReactor* GetStatistics(grpc::CallbackServerContext* context,
+                                          const v1::GetStatisticsRequest* request,
+                                          v1::Statistics* reply) override;
+
  private:
+  const TensorStore& store_;
   const v1::ServerInfo info_;
   const v1::Catalogue catalogue_;
 };

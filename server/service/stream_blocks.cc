@@ -33,7 +33,7 @@ absl::StatusOr<StreamBlocks> StreamBlocks::Make(const DecodedCall& call, int64_t
   GPUCALL_ASSIGN_OR_RETURN(blocks.whole_, MakePlan(call.program, call.types, max_tensor_bytes));
   const Plan& plan = blocks.whole_;
   const ElementwiseStep* step = DivisibleStep(plan);
-  if (step == nullptr) return blocks;
+  if (step == nullptr || !call.keep_outputs.empty()) return blocks;
   size_t widest = 1;
   for (uint32_t value = 0; value < plan.input_count; ++value) {
     widest = std::max(widest, ElementSize(plan.values[value].dtype));

@@ -6,8 +6,32 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/service/checksum.h"
+#include "server/store/held_buffer.h"
 
 namespace gpucall {
+
+absl::Status CheckChunk(absl::string_view what, const WireChunk& chunk, int64_t offset,
+                        int64_t left_bytes) {
+  const int64_t size_bytes = chunk.data.size_bytes();
+  const auto error = [&](auto... parts) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", parts...));
+  };
+  if (chunk.header.offset() != static_cast<uint64_t>(offset)) {
+    return error("offset is ", chunk.header.offset(), ", the next is ", offset);
+  }
+  if (size_bytes == 0 || size_bytes > kMaxChunkBytes) {
+    return error("data has ", size_bytes, " bytes, allowed are 1 to ", kMaxChunkBytes);
+  }
+  if (size_bytes > left_bytes) {
+    return error("data has ", size_bytes, " bytes at offset ", offset, ", ", left_bytes,
+                 " are left of ", offset + left_bytes);
+  }
+  if (!chunk.header.has_crc32()) return absl::OkStatus();
+  const uint32_t crc32 = Crc32(chunk.data);
+  if (crc32 == chunk.header.crc32()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(what, ": at offset ", offset, " the data's crc32 is ",
+                                          crc32, ", not ", chunk.header.crc32()));
+}
 
 absl::Status StreamInputs::Begin(Device& device, const StreamBlocks& blocks, DecodedStream stream) {
   device_ = &device;
@@ -17,6 +41,7 @@ absl::Status StreamInputs::Begin(Device& device, const StreamBlocks& blocks, Dec
     Input& input = inputs_.emplace_back();
     input.type = stream.call.types[i];
     input.host = stream.call.inputs[i].host;
+    input.resident = stream.call.inputs[i].resident;
     input.is_streamed = stream.is_streamed[i];
     if (input.is_streamed && !blocks.is_divided()) GPUCALL_RETURN_IF_ERROR(AddBuffer(input));
   }
@@ -33,33 +58,13 @@ absl::Status StreamInputs::AddBuffer(Input& input) {
 
 absl::Status StreamInputs::Check(const WireChunk& chunk) const {
   const uint32_t tensor = chunk.header.tensor();
-  const uint64_t offset = chunk.header.offset();
-  const int64_t size_bytes = chunk.data.size_bytes();
   if (tensor >= inputs_.size() || !inputs_[tensor].is_streamed) {
     return absl::InvalidArgumentError(
         absl::StrCat("chunk: tensor is ", tensor, ", which is no streamed input"));
   }
   const Input& input = inputs_[tensor];
-  const auto error = [&](auto... parts) {
-    return absl::InvalidArgumentError(absl::StrCat("chunk of inputs[", tensor, "]: ", parts...));
-  };
-  if (offset != static_cast<uint64_t>(input.received_bytes)) {
-    return error("offset is ", offset, ", the next is ", input.received_bytes);
-  }
-  if (size_bytes == 0 || size_bytes > kMaxChunkBytes) {
-    return error("data has ", size_bytes, " bytes, allowed are 1 to ", kMaxChunkBytes);
-  }
-  const int64_t left = input.type.size_bytes() - input.received_bytes;
-  if (size_bytes > left) {
-    return error("data has ", size_bytes, " bytes at offset ", offset, ", ", left, " are left of ",
-                 input.type.size_bytes());
-  }
-  if (chunk.header.has_crc32() && Crc32(chunk.data) != chunk.header.crc32()) {
-    return absl::DataLossError(absl::StrCat("chunk of inputs[", tensor, "]: at offset ", offset,
-                                            " the data's crc32 is ", Crc32(chunk.data), ", not ",
-                                            chunk.header.crc32()));
-  }
-  return absl::OkStatus();
+  return CheckChunk(absl::StrCat("chunk of inputs[", tensor, "]"), chunk, input.received_bytes,
+                    input.type.size_bytes() - input.received_bytes);
 }
 
 absl::Status StreamInputs::Write(const WireChunk& chunk) {
@@ -102,7 +107,11 @@ absl::StatusOr<std::vector<Storage>> StreamInputs::TakeBlock(int64_t block) {
     Storage& storage = taken.emplace_back();
     if (!input.is_streamed) {
       const StreamBlocks::Range range = blocks_->RangeOf(input.type, block);
-      storage.host = input.host.Range(range.offset, range.size_bytes);
+      if (input.resident == nullptr) {
+        storage.host = input.host.Range(range.offset, range.size_bytes);
+      } else {
+        storage.resident = PartOf(input.resident, range.offset, range.size_bytes);
+      }
       continue;
     }
     storage.resident = input.buffers.front();

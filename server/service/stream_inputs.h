@@ -13,12 +13,17 @@
 
 namespace gpucall {
 
+inline constexpr int64_t kMaxChunkBytes = int64_t{16} << 20;
+
+// That a chunk is the next of a tensor: at `offset`, of at most `left_bytes` more, and as its
+// checksum says. INVALID_ARGUMENT and DATA_LOSS, naming `what` and the numbers.
+absl::Status CheckChunk(absl::string_view what, const WireChunk& chunk, int64_t offset,
+                        int64_t left_bytes);
+
 // Puts chunks into buffers of the device as they come, one for each block of the work. Used by one
 // thread at a time.
 class StreamInputs {
  public:
-  static constexpr int64_t kMaxChunkBytes = int64_t{16} << 20;
-
   // `blocks` must outlive this. Where the work is not divided, makes all buffers at once, so that
   // nothing is sent in vain. RESOURCE_EXHAUSTED: the device has no memory for them.
   absl::Status Begin(Device& device, const StreamBlocks& blocks, DecodedStream stream);
@@ -39,7 +44,8 @@ class StreamInputs {
  private:
   struct Input {
     TensorType type;
-    HostBytes host;  // where it came inline
+    HostBytes host;          // where it came inline
+    BufferPointer resident;  // where it is on the device
     bool is_streamed = false;
     int64_t received_bytes = 0;
     std::deque<BufferPointer> buffers;  // of blocks that have not been taken

@@ -19,8 +19,10 @@ absl::Status StreamOutputs::Begin(Device& device, std::vector<BufferPointer> buf
 }
 
 int64_t StreamOutputs::ChunkBytes(Position& position) const {
-  while (position.tensor < buffers_.size() &&
-         position.offset == buffers_[position.tensor]->size_bytes()) {
+  const auto is_read = [&](const BufferPointer& buffer) {
+    return buffer == nullptr || position.offset == buffer->size_bytes();
+  };
+  while (position.tensor < buffers_.size() && is_read(buffers_[position.tensor])) {
     position = {position.tensor + 1, 0};
   }
   if (position.tensor >= buffers_.size()) return 0;

@@ -22,7 +22,7 @@ class StreamOutputs {
   };
 
   // Begins to read the buffers of a block, which hold the bytes of the outputs from `offsets` on.
-  // REQUIRES: all of the block before has been read.
+  // Outputs without a buffer are passed over. REQUIRES: all of the block before has been read.
   absl::Status Begin(Device& device, std::vector<BufferPointer> buffers,
                      std::vector<int64_t> offsets);
   // None once all of the block has been read, and before the first.

@@ -114,14 +114,20 @@ struct ImageCase {
   int64_t size_bytes() const { return rows * columns * (pixel == cuda::PixelType::kUint8 ? 1 : 4); }
 };
 
+cuda::FilterShape ShapeOf(const ImageCase& image, int side) {
+  const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, 0};
+  return {window, image.pixel, image.pixel, 1, image.rows, image.columns};
+}
+
 cuda::FilterBatch BatchOf(const ImageCase& image, int side, cuda::FilterTile tile) {
   cuda::FilterBatch batch;
+  batch.tile = tile;
   batch.only.rows = image.rows;
   batch.only.columns = image.columns;
   batch.image_count = 1;
   batch.block_count = cuda::FilterBlockCount(tile, image.rows, image.columns);
   batch.input = batch.output = image.pixel;
-  batch.window = {side, side, side / 2, side / 2, cuda::Border::kReflect, 0};
+  batch.window = ShapeOf(image, side).window;
   return batch;
 }
 
@@ -137,18 +143,18 @@ void CompareFilter(const ImageCase& image, const std::string& filter, cuda::Filt
 
 void BenchFilters(const ImageCase& image) {
   for (const auto& [name, side] :
-       {std::pair("sobel", 3), std::pair("gaussian 5x5", 5), std::pair("gaussian 17x17", 17),
+       {std::pair("sobel", 3), std::pair("gaussian 5x5", 5), std::pair("gaussian 21x21", 21),
         std::pair("box 9x9", 9), std::pair("box 65x65", 65)}) {
     cuda::SeparableWeights weights = {};
     std::fill_n(weights.rows, side, 1.0f / static_cast<float>(side));
     std::fill_n(weights.columns, side, 1.0f / static_cast<float>(side));
-    CompareFilter(image, name, BatchOf(image, side, cuda::SeparableTile(1)),
+    CompareFilter(image, name, BatchOf(image, side, cuda::SeparableTile(ShapeOf(image, side))),
                   [&](const cuda::FilterBatch& batch) {
                     return cuda::LaunchSeparable(batch, weights, nullptr);
                   });
   }
   for (const int side : {3, 7}) {
-    cuda::FilterBatch batch = BatchOf(image, side, cuda::DenseTile(1));
+    cuda::FilterBatch batch = BatchOf(image, side, cuda::DenseTile(ShapeOf(image, side)));
     std::vector<double> weights(static_cast<size_t>(cuda::DenseWeightCount(batch.window)), 0.01);
     weights[0] = 0;
     void* data = nullptr;
@@ -162,9 +168,17 @@ void BenchFilters(const ImageCase& image) {
                     return cuda::LaunchDense(b, cuda::DenseSums::kFloat32, nullptr);
                   });
   }
+  for (const int side : {3, 5, 15}) {
+    const cuda::FilterTile tile = cuda::ExtremeTile(ShapeOf(image, side));
+    const std::string name = "minimum " + std::to_string(side) + "x" + std::to_string(side);
+    CompareFilter(image, name, BatchOf(image, side, tile), [&](const cuda::FilterBatch& b) {
+      return cuda::LaunchExtreme(b, cuda::Extreme::kMinimum, nullptr);
+    });
+  }
   for (const int side : {3, 5, 7}) {
     cuda::FilterBatch batch = BatchOf(image, side, {1, 1});
-    const cuda::FilterTile tile = cuda::RankTile(batch.window, side * side / 2, image.pixel, 1);
+    const cuda::FilterTile tile = cuda::RankTile(ShapeOf(image, side), side * side / 2);
+    batch.tile = tile;
     batch.block_count = cuda::FilterBlockCount(tile, image.rows, image.columns);
     const std::string name = "median " + std::to_string(side) + "x" + std::to_string(side);
     CompareFilter(image, name, batch, [&](const cuda::FilterBatch& b) {

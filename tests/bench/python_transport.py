@@ -82,7 +82,7 @@ def paths(client: gpucall.Client, echo: grpc.Channel) -> dict[str, Any]:
 
     def raw_stream(x: Any) -> Any:
         result = np.empty(x.nbytes, np.uint8)
-        view, at = memoryview(result), 0
+        view, at = memoryview(result.data), 0
         for chunk in stream(chunks(x.tobytes())):
             view[at : at + len(chunk)] = chunk
             at += len(chunk)

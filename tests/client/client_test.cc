@@ -229,7 +229,8 @@ TEST_F(ClientTest, MessagesPastGrpcsDefaultLimitPass) {
     return grpc::Status::OK;
   };
   const Tensor large = Tensor::From<float>(std::vector<float>(5 << 20, 0.5f));
-  const absl::StatusOr<Tensor> result = client.Abs(large);
+  const Client unary = *Connect(server.target(), {.stream_bytes = 20 << 20});
+  const absl::StatusOr<Tensor> result = unary.Abs(large);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->bytes() == large.bytes());
 }

@@ -4,6 +4,7 @@
 
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
 #include <functional>
@@ -23,6 +24,10 @@ class FakeServer final : public v1::Compute::Service, public v1::Server::Service
   // Fills the reply of any call; a verb's reply is the first output.
   using Answer = std::function<grpc::Status(grpc::ServerContext&, v1::RunReply&)>;
 
+  // Serves RunStream.
+  using Stream = grpc::ServerReaderWriter<v1::RunStreamReply, v1::RunStreamRequest>;
+  using StreamAnswer = std::function<grpc::Status(grpc::ServerContext&, Stream&)>;
+
   FakeServer() {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
@@ -36,6 +41,9 @@ class FakeServer final : public v1::Compute::Service, public v1::Server::Service
   std::string target() const { return absl::StrCat("127.0.0.1:", port_); }
 
   Answer answer = [](grpc::ServerContext&, v1::RunReply&) { return grpc::Status::OK; };
+  StreamAnswer stream_answer = [](grpc::ServerContext&, Stream&) {
+    return grpc::Status(grpc::UNIMPLEMENTED, "no streams");
+  };
   v1::ElementwiseRequest elementwise;
   v1::MatMulRequest matmul;
   v1::FilterRequest filter;
@@ -76,6 +84,9 @@ class FakeServer final : public v1::Compute::Service, public v1::Server::Service
                    v1::RunReply* reply) override {
     Record(*request, run);
     return answer(*context, *reply);
+  }
+  grpc::Status RunStream(grpc::ServerContext* context, Stream* stream) override {
+    return stream_answer(*context, *stream);
   }
   grpc::Status GetInfo(grpc::ServerContext*, const v1::GetInfoRequest*,
                        v1::ServerInfo* reply) override {

@@ -60,6 +60,34 @@ TEST(Tensor, RefusesShapesThatCannotBe) {
   EXPECT_FALSE(Tensor::FromBytes(DType::kUnspecified, {0}, "").ok());
 }
 
+TEST(Tensor, UninitializedIsFilledByItsOwner) {
+  absl::StatusOr<Tensor> tensor = Tensor::Uninitialized(DType::kUint16, {2, 1});
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->count(), 2);
+  std::string("\1\0\2\0", 4).copy(tensor->mutable_data(), 4);
+  EXPECT_THAT(*tensor->as<uint16_t>(), ElementsAre(1, 2));
+  EXPECT_EQ(Tensor::Uninitialized(DType::kUint8, {0})->count(), 0);
+  EXPECT_EQ(Tensor::Uninitialized(DType::kUint8, {-1}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const absl::Status huge = Tensor::Uninitialized(DType::kUint8, {int64_t{1} << 62}).status();
+  EXPECT_EQ(huge.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(huge.message(), HasSubstr("4611686018427387904 bytes"));
+}
+
+TEST(Tensor, CopiesAreApartAndMovesLeaveNothing) {
+  Tensor original = Tensor::From<int32_t>({1, 2, 3});
+  const Tensor copy = original;
+  original.mutable_data()[0] = 9;
+  EXPECT_THAT(*copy.as<int32_t>(), ElementsAre(1, 2, 3));
+  const Tensor moved = std::move(original);
+  EXPECT_THAT(*moved.as<int32_t>(), ElementsAre(9, 2, 3));
+  EXPECT_EQ(original.bytes(), "");  // NOLINT: what a move leaves is the point
+  original = copy;
+  EXPECT_THAT(*original.as<int32_t>(), ElementsAre(1, 2, 3));
+  const Tensor none, copy_of_none = none;
+  EXPECT_EQ(copy_of_none.count(), 0);
+}
+
 TEST(Tensor, RefusesAnotherElementType) {
   const absl::Status status = Tensor::Scalar(1.0f).as<int32_t>().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -108,16 +110,13 @@ TEST(Wire, ProgramNumbersValuesInOrder) {
 
 // Sizes around those where lengths take another byte, and where the writer's buffer ends.
 TEST(Wire, EncodeWritesTensorsOfEverySize) {
-  for (int size : {0, 1, 15, 16, 17, 113, 127, 128, 16383, 16384, 3 << 20}) {
+  for (int size : {0, 1, 15, 16, 17, 113, 127, 128, 16383, 16384, 65535, 65536, 3 << 20}) {
     std::string bytes(size, '\0');
     for (int i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 256);
     const TensorRef tensor(DType::kUint8, {size}, bytes);
     const TensorRef empty(DType::kFloat64, {0, 4}, "");
-    v1::ElementwiseRequest rest;
-    rest.set_op(v1::ELEMENTWISE_OP_ADD);
     const absl::StatusOr<grpc::ByteBuffer> encoded =
-        Encode(rest, {{v1::ElementwiseRequest::kInputsFieldNumber, &tensor},
-                      {v1::ElementwiseRequest::kInputsFieldNumber, &empty}});
+        EncodeUnary(EncodeElementwise(ElementwiseOp::kAdd, {tensor, empty}), WantReceipt::kNo);
     ASSERT_TRUE(encoded.ok()) << encoded.status();
     const auto request = Parse<v1::ElementwiseRequest>(*encoded);
     ASSERT_EQ(request.inputs_size(), 2) << size;
@@ -134,20 +133,55 @@ TEST(Wire, EncodeRefusesWhatNoMessageHolds) {
   // Never read: the size alone decides.
   const TensorRef huge(DType::kUint8, {1},
                        absl::string_view(reinterpret_cast<const char*>(16), size_t{1} << 31));
-  const absl::Status status = Encode(v1::RunRequest(), {{2, &huge}}).status();
+  const absl::Status status = EncodeUnary(EncodeRun(Program(1), {huge}), WantReceipt::kNo).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("2147483"));
 }
 
-TEST(Wire, WithReceiptKeepsTheRequest) {
+TEST(Wire, RequestsAskForAReceipt) {
   const TensorRef tensor(DType::kUint8, {2}, "ab");
-  v1::MatMulRequest rest;
-  rest.mutable_attributes()->set_transpose_a(true);
-  const grpc::ByteBuffer request = *Encode(rest, {{1, &tensor}});
-  EXPECT_FALSE(Parse<v1::MatMulRequest>(request).options().want_receipt());
-  EXPECT_TRUE(EqualsText(Parse<v1::MatMulRequest>(WithReceipt(request)),
+  const EncodedRequest request = EncodeMatMul(tensor, tensor, {.transpose_a = true});
+  EXPECT_FALSE(Parse<v1::MatMulRequest>(*EncodeUnary(request, WantReceipt::kNo)).has_options());
+  EXPECT_TRUE(EqualsText(Parse<v1::MatMulRequest>(*EncodeUnary(request, WantReceipt::kYes)),
                          "a { dtype: DTYPE_UINT8 shape: 2 data: 'ab' } "
+                         "b { dtype: DTYPE_UINT8 shape: 2 data: 'ab' } "
                          "attributes { transpose_a: true } options { want_receipt: true }"));
+}
+
+TEST(Wire, LargeElementsAreReferredToAndTheirOwnerIsKeptSoLong) {
+  const std::string bytes(100'000, 'x');
+  EncodedRequest request =
+      EncodeFilter({TensorRef(DType::kUint8, {100, 1000}, bytes)}, BoxOptions{});
+  request.owner = std::make_shared<int>();
+  std::optional<grpc::ByteBuffer> message = *EncodeUnary(request, WantReceipt::kNo);
+  std::vector<grpc::Slice> slices;
+  ASSERT_TRUE(message->Dump(&slices).ok());
+  EXPECT_EQ(static_cast<const void*>(slices.back().begin()), bytes.data());
+  EXPECT_EQ(request.owner.use_count(), 2);
+  slices.clear();
+  EXPECT_EQ(request.owner.use_count(), 2);
+  message.reset();
+  EXPECT_EQ(request.owner.use_count(), 1);
+}
+
+TEST(Wire, OwnedRequestsHaveCopies) {
+  std::string bytes(100'000, 'x');
+  const EncodedRequest request =
+      WithCopies(EncodeRun(Program(1), {TensorRef(DType::kUint8, {100'000}, bytes)}));
+  bytes.assign(bytes.size(), 'y');
+  EXPECT_EQ(request.inputs[0].bytes(), std::string(100'000, 'x'));
+  EXPECT_THAT(request.inputs[0].shape(), ElementsAre(100'000));
+}
+
+TEST(Wire, VerbsAreProgramsOfOneOperation) {
+  const TensorRef x(DType::kUint8, {1}, "a");
+  EXPECT_TRUE(EqualsText(EncodeElementwise(ElementwiseOp::kWhere, {x, x, x}).program,
+                         "operations { elementwise: ELEMENTWISE_OP_WHERE inputs: [0, 1, 2] }"));
+  EXPECT_TRUE(EqualsText(EncodeMatMul(x, x, {.transpose_b = true}).program,
+                         "operations { matmul { transpose_b: true } inputs: [0, 1] }"));
+  EXPECT_TRUE(EqualsText(EncodeFilter({x, x}, CorrelateOptions{}).program,
+                         "operations { filter { correlate { origin: [0, 0] } "
+                         "border { mode: BORDER_MODE_REFLECT } } inputs: [0, 1] }"));
 }
 
 TEST(Wire, DecodeTakesRepliesOfVerbsAndPrograms) {
@@ -173,6 +207,35 @@ TEST(Wire, DecodeTakesRepliesOfVerbsAndPrograms) {
   EXPECT_EQ(DecodeReply(BytesOf(program.SerializeAsString()), nullptr)->size(), 2u);
 }
 
+// As it comes from the network: cut anywhere.
+TEST(Wire, DecodeTakesRepliesInAnySlices) {
+  v1::RunReply reply;
+  for (const char* data : {"abcdefgh", "12345678"}) {
+    v1::Tensor& output = *reply.add_outputs();
+    output.set_dtype(v1::DTYPE_FLOAT32);
+    output.add_shape(2);
+    output.set_data(data);
+  }
+  reply.mutable_receipt()->set_queue_ns(1500);
+  const std::string bytes = reply.SerializeAsString();
+  for (size_t size : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, bytes.size()}) {
+    std::vector<grpc::Slice> slices(1);  // an empty one too
+    for (size_t at = 0; at < bytes.size(); at += size) slices.emplace_back(bytes.substr(at, size));
+    Receipt receipt;
+    const Client::Reply outputs =
+        DecodeReply(grpc::ByteBuffer(slices.data(), slices.size()), &receipt);
+    ASSERT_TRUE(outputs.ok()) << size << ": " << outputs.status();
+    EXPECT_EQ(outputs->at(0).bytes(), "abcdefgh");
+    EXPECT_EQ(outputs->at(1).bytes(), "12345678");
+    EXPECT_EQ(receipt.queue, absl::Nanoseconds(1500));
+  }
+  // Cut short, it is never a reply with all its outputs.
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const Client::Reply outputs = DecodeReply(BytesOf(bytes.substr(0, size)), nullptr);
+    EXPECT_TRUE(!outputs.ok() || outputs->size() < 2 || size >= bytes.size() - 5) << size;
+  }
+}
+
 TEST(Wire, DecodeRefusesRepliesThatMakeNoSense) {
   EXPECT_EQ(DecodeReply(BytesOf("\x0a\xff"), nullptr).status().code(), absl::StatusCode::kInternal);
   v1::RunReply reply;
@@ -185,6 +248,10 @@ TEST(Wire, DecodeRefusesRepliesThatMakeNoSense) {
   output.set_data("1234567");
   EXPECT_EQ(DecodeStatus(reply).code(), absl::StatusCode::kInternal);
   EXPECT_THAT(DecodeStatus(reply).message(), HasSubstr("needs 8 bytes of elements, got 7"));
+  output.set_shape(0, int64_t{1} << 60);  // which nobody allocates
+  EXPECT_THAT(DecodeStatus(reply).message(), HasSubstr("4611686018427387904 bytes"));
+  output.set_shape(0, -1);
+  EXPECT_EQ(DecodeStatus(reply).code(), absl::StatusCode::kInternal);
 }
 
 TEST(Channel, HostsHaveADefaultPort) {

@@ -126,6 +126,15 @@ TEST_F(BufferContract, ReadBytesOutliveTheirBufferAndCopier) {
   EXPECT_EQ(copy, array.bytes);
 }
 
+TEST_F(BufferContract, CopiesBetweenBuffers) {
+  for (const int64_t size : {int64_t{0}, int64_t{1}, 3 * Copier::kBlockBytes + 17}) {
+    const Array array = UniformArray(DType::kUint8, {size}, 0, 255, 15);
+    const BufferPointer from = BufferOf(array), to = *device().Allocate(size);
+    ASSERT_EQ(copier_->Copy(from, to), absl::OkStatus());
+    EXPECT_EQ(Read(to), array.bytes) << size;
+  }
+}
+
 TEST_F(BufferContract, InputsInPieces) {
   const Array a = UniformArray(DType::kFloat32, {70'001}, -5, 5, 7);
   HostBytes pieces;
@@ -208,6 +217,37 @@ TEST_F(BufferContract, KeptOutputsOutliveTheLane) {
   ASSERT_EQ(Execute(batch), absl::OkStatus());
   lane_.reset();
   EXPECT_EQ(Read(batch[0].outputs[0].resident), Run({program, {a}})[0].bytes);
+}
+
+// Memory aligned as targets are.
+class Aligned {
+ public:
+  explicit Aligned(size_t size_bytes) : memory_(size_bytes + 64), size_bytes_(size_bytes) {}
+  std::byte* data() {
+    return memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
+  }
+  std::vector<std::byte> bytes() { return {data(), data() + size_bytes_}; }
+
+ private:
+  std::vector<std::byte> memory_;
+  const size_t size_bytes_;
+};
+
+TEST_F(BufferContract, OutputsGoToTheirTargets) {
+  for (const int64_t count : {3, 1000, 2'000'003}) {
+    const Array a = UniformArray(DType::kFloat32, {count}, -5, 5, 15);
+    Program program = ProgramOf(ElementwiseOp::kNegative, 1);
+    program.outputs = {1, 0};
+    const Work work = WorkOf(program, {&a}, {HostOf(a)}, {});
+    Aligned negative(a.bytes.size()), same(a.bytes.size());
+    const HostTarget targets[] = {{.data = negative.data()}, {.data = same.data()}};
+    std::vector<Execution> batch = {work.execution()};
+    batch[0].targets = targets;
+    ASSERT_EQ(Execute(batch), absl::OkStatus());
+    EXPECT_EQ(batch[0].outputs[0].host.data(), negative.data());
+    EXPECT_EQ(negative.bytes(), Run({ProgramOf(ElementwiseOp::kNegative, 1), {a}})[0].bytes);
+    EXPECT_EQ(same.bytes(), a.bytes);
+  }
 }
 
 // Large outputs belong to whoever holds them.

@@ -61,7 +61,7 @@ def test_operations(server: ServerProcess) -> None:
         np.testing.assert_array_equal(twice, [2, 4])
         np.testing.assert_array_equal(minus, [-1, -2])
         assert (await client.info()).devices
-        assert len(await client.ops()) == 42
+        assert {"add", "matmul", "sobel"} <= {op.name for op in await client.ops()}
 
     run(server, body)
 

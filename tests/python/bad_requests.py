@@ -193,6 +193,69 @@ REQUESTS = [
         ("size", str(2**31 - 1), "255"),
     ),
     Bad(
+        "rank",
+        image_filter(rank_filter={"window": {"size": [3]}, "rank": 9}),
+        INVALID,
+        ("rank_filter", "rank", "9", "-9 to 8"),
+    ),
+    Bad(
+        "rank without a window",
+        image_filter(rank_filter={"rank": 1}),
+        INVALID,
+        ("rank_filter", "size"),
+    ),
+    Bad(
+        "rank 256",
+        image_filter(rank_filter={"window": {"size": [256, 1]}}),
+        INVALID,
+        ("rank_filter", "size", "256", "255"),
+    ),
+    Bad(
+        "percentile",
+        image_filter(percentile_filter={"window": {"size": [3]}, "percentile": 101}),
+        INVALID,
+        ("percentile_filter", "percentile", "101", "-100 to 100"),
+    ),
+    Bad(
+        "percentile NaN",
+        image_filter(
+            percentile_filter={"window": {"size": [3]}, "percentile": float("nan")}
+        ),
+        INVALID,
+        ("percentile", "nan"),
+    ),
+    Bad(
+        "opening 0",
+        image_filter(grey_opening={"size": [0]}),
+        INVALID,
+        ("grey_opening", "size", "0", "4095"),
+    ),
+    Bad(
+        "dilation's origin",
+        image_filter(grey_dilation={"size": [4], "origin": [2]}),
+        INVALID,
+        ("grey_dilation", "origin", "2", "-2 to 1"),
+    ),
+    Bad(
+        "order",
+        image_filter(gaussian={"sigma": [1], "order": [3]}),
+        INVALID,
+        ("gaussian", "order", "3", "0 to 2"),
+    ),
+    Bad("scharr's axis", image_filter(scharr={"axis": 2}), INVALID, ("scharr", "axis")),
+    Bad(
+        "gaussian_laplace without sigma",
+        image_filter(gaussian_laplace={}),
+        INVALID,
+        ("gaussian_laplace", "sigma"),
+    ),
+    Bad(
+        "top hat of float32 to uint8",
+        image_filter(white_tophat={"size": [3]}, output_dtype=2),
+        UNIMPLEMENTED,
+        ("white_tophat", "output_dtype", "uint8", "float32"),
+    ),
+    Bad(
         "origin",
         image_filter(box={"size": [3], "origin": [0, 2]}),
         INVALID,

@@ -217,7 +217,7 @@ def test_tensors_of_any_size(c: gpucall.Client, size: int) -> None:
     x = np.arange(size, dtype=np.float32)
     with gpucall.receipts() as receipts:
         np.testing.assert_array_equal(c.add(x, x), x + x)
-    assert len(receipts) == 1 and receipts[0].batch_size == 1
+    assert len(receipts) == 1 and receipts[0].batch_size >= 1
 
 
 def test_a_large_result_of_small_arrays(c: gpucall.Client) -> None:
@@ -282,6 +282,6 @@ def test_info_and_ops(c: gpucall.Client) -> None:
     for name, op in ops.items():
         assert callable(getattr(c, "astype" if name == "cast" else name))
         assert op.description
-    assert len(ops) == 106
+    assert len(ops) == 83 + 1 + 22 + 13
     assert ops["matmul"].dtypes == ("float32", "float64")
     assert ops["convolve"].kind == "filter" and ops["convolve"].inputs == 2

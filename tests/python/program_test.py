@@ -163,8 +163,8 @@ def test_mistakes(c: gpucall.Client) -> None:
         c.add(x, 1)
     with pytest.raises(TypeError, match="np.spacing"):
         np.spacing(x)
-    with pytest.raises(TypeError, match="np.sum"):
-        np.sum(x)
+    with pytest.raises(TypeError, match="np.median"):
+        np.median(x)
     with pytest.raises(TypeError, match="add.reduce|reduce"):
         np.add.reduce(x)
     with pytest.raises(TypeError, match="timeout"):

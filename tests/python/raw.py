@@ -15,6 +15,7 @@ PATHS = {
     "ElementwiseRequest": _wire.ELEMENTWISE,
     "MatMulRequest": _wire.MATMUL,
     "FilterRequest": _wire.FILTER,
+    "ReduceRequest": _wire.REDUCE,
     "RunRequest": _wire.RUN,
 }
 

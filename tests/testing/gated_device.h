@@ -26,6 +26,11 @@ class GatedDevice final : public Device {
   }
   absl::StatusOr<std::unique_ptr<Copier>> MakeCopier() override { return memory_->MakeCopier(); }
 
+  absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte* data,
+                                                             int64_t size_bytes) override {
+    return memory_->LockHostMemory(data, size_bytes);
+  }
+
   void Open() {
     MutexLock lock(mutex_);
     open_ = true;

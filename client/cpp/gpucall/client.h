@@ -11,6 +11,7 @@
 #define GPUCALL_CLIENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <stop_token>
@@ -27,12 +28,17 @@
 #include "gpucall/request.h"
 #include "gpucall/server_info.h"
 #include "gpucall/tensor.h"
+#include "gpucall/tensor_handle.h"
 
 namespace gpucall {
 inline namespace client {
 
 struct ConnectOptions {
-  int64_t max_reply_bytes = 256 << 20;  // larger replies fail with RESOURCE_EXHAUSTED
+  // Larger reply messages fail with RESOURCE_EXHAUSTED; those in chunks are many small ones.
+  int64_t max_reply_bytes = 256 << 20;
+  // Calls whose inputs have more bytes together go in chunks, through RunStream: of any size, past
+  // 2 GiB too. So do those whose results the server finds too large for one message.
+  int64_t stream_bytes = 4 << 20;
   // Waited for the connection; zero: Connect returns at once and the first call connects.
   absl::Duration connect_deadline = absl::ZeroDuration();
 };
@@ -54,7 +60,16 @@ struct CallOptions {
   std::stop_token stop = {};
   // Set when the call succeeds. Must live until then.
   Receipt* receipt = nullptr;
+  // Of calls that go in chunks: every chunk, both ways, has a CRC-32 that the receiver checks. A
+  // wrong one is DATA_LOSS.
+  bool checksums = false;
+  // Of calls that go in chunks: bytes of elements moved, and in all, both ways; results count once
+  // their size is known. Runs on threads of gRPC, one at a time: it must not block. Not any more
+  // after the call has ended.
+  std::function<void(int64_t bytes_done, int64_t bytes_in_all)> progress = {};
 };
+
+struct Connection;
 
 // Thread-safe and cheap to copy: copies share one channel, and channels to one target share one
 // connection. Calls that have started outlive the Client.
@@ -63,7 +78,9 @@ class Client {
   using Reply = absl::StatusOr<std::vector<Tensor>>;
   using Callback = absl::AnyInvocable<void(Reply)>;
 
-  // One operation each. These block.
+  // One operation each. These block, and send the caller's elements without copying them. (A call
+  // that ends early, by its deadline or by a request to stop, returns once the connection has let
+  // go of them: at once, but where the network has stalled, when the connection fails, after 20 s.)
   absl::StatusOr<Tensor> Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs,
                                      const CallOptions& options = {}) const;
   absl::StatusOr<Tensor> Cast(const TensorRef& x, DType dtype,
@@ -117,10 +134,21 @@ class Client {
 
   // Any call. A verb gives one Tensor. Blocks.
   Reply Call(const Request& request, const CallOptions& options = {}) const;
-  // Returns at once. `callback` runs exactly once, on a thread of gRPC: it must not block.
+  // Returns at once; the Request owns the elements. `callback` runs exactly once, on a thread of
+  // gRPC: it must not block.
   void Start(const Request& request, Callback callback, const CallOptions& options = {}) const;
   // The same as a future.
   std::future<Reply> Future(const Request& request, const CallOptions& options = {}) const;
+
+  // Tensors that stay on the server (tensor_handle.h), in a session that lasts as long as this
+  // Client and its handles. These block. RESOURCE_EXHAUSTED: more than the server keeps for one
+  // caller, or its device has no memory.
+  absl::StatusOr<TensorHandle> Put(const TensorRef& tensor, const CallOptions& options = {}) const;
+  // NOT_FOUND: the server has it no more.
+  absl::StatusOr<Tensor> Get(const TensorHandle& handle, const CallOptions& options = {}) const;
+  // As Call, with outputs that stay on the server.
+  absl::StatusOr<std::vector<TensorHandle>> CallAndKeep(const Request& request,
+                                                        const CallOptions& options = {}) const;
 
   // What the server is, and every operation that it offers. These block.
   absl::StatusOr<ServerInfo> Info(const CallOptions& options = {}) const;
@@ -128,8 +156,6 @@ class Client {
 
  private:
   friend absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options);
-  struct Connection;
-  struct PendingCall;
   explicit Client(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   std::shared_ptr<Connection> connection_;

@@ -12,8 +12,11 @@
 namespace gpucall {
 inline namespace client {
 
-// Immutable and cheap to copy; threads share it freely. Holds the encoded message: building one
-// copies the inputs' bytes, sending one copies nothing.
+struct EncodedRequest;
+
+// Immutable and cheap to copy; threads share it freely. Building one copies the inputs' elements
+// and owns the copies, sending one copies nothing. TensorHandles among them must outlive it. (A
+// verb of Client, which blocks, copies nothing at all.)
 class Request {
  public:
   static Request Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
@@ -27,10 +30,9 @@ class Request {
 
  private:
   friend class Client;
-  struct Encoded;
-  explicit Request(std::shared_ptr<const Encoded> encoded) : encoded_(std::move(encoded)) {}
+  explicit Request(EncodedRequest request);
 
-  std::shared_ptr<const Encoded> encoded_;
+  std::shared_ptr<const EncodedRequest> encoded_;
 };
 
 }  // namespace client

@@ -20,8 +20,8 @@ size_t FindPowerFault(const void* exponents, size_t count) {
   bool any = false;
   for (size_t i = 0; i < count; ++i) any |= PowerFaults(static_cast<T>(elements[i].value));
   if (!any) return count;
-  size_t i = 0;
-  while (!PowerFaults(static_cast<T>(elements[i].value))) ++i;
+  size_t i = 0;  // up to count: a client may change shared memory meanwhile
+  while (i < count && !PowerFaults(static_cast<T>(elements[i].value))) ++i;
   return i;
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/loops/filter_loops.h"
+#include "kernels/cpu/loops/reduce_loops.h"
 
 // GPUCALL_LEVEL: the namespace of the level compiled for.
 #ifndef GPUCALL_LEVEL
@@ -37,6 +38,15 @@ struct ConvertTable {
   ConvertLoop loops[kElementTypeCount][kElementTypeCount];  // [from][to]
 };
 
+inline constexpr size_t kReduceRowCount = 0
+#define GPUCALL_REDUCE(...) +1
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+    ;
+struct ReduceTable {
+  ReduceLoops loops[kReduceRowCount][kElementTypeCount];
+};
+
 namespace GPUCALL_LEVEL {
 #define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) \
   extern const ElementwiseColumn k##Name##Column;
@@ -48,6 +58,7 @@ extern const ConvertTable kConvert;
 extern const SumTable kSums;
 extern const BoxTable kBoxes;
 extern const MedianTable kMedians;
+extern const ReduceTable kReduce;
 }  // namespace GPUCALL_LEVEL
 
 struct Level {
@@ -58,6 +69,7 @@ struct Level {
   const SumTable& sums;
   const BoxTable& boxes;
   const MedianTable& medians;
+  const ReduceTable& reduce;
 };
 // Levels this machine can run, slowest first; at least one. Live forever.
 std::span<const Level> SupportedLevels();

@@ -40,14 +40,27 @@ Picture<T> RandomPicture(int64_t rows, int64_t columns, int64_t channels, int le
 }
 
 template <class T>
-std::vector<T> Median(const Picture<T>& picture, const Window& window) {
+std::vector<T> Ranked(const Picture<T>& picture, const Window& window, int64_t rank) {
   std::vector<T> out(picture.elements.size());
-  RankFilter(picture.image(), window, window.rows * window.columns / 2, {out.data(), kTypeOf<T>});
+  RankFilter(picture.image(), window, rank, {out.data(), kTypeOf<T>});
   return out;
 }
 
 template <class T>
-T MedianAt(const Picture<T>& picture, const Window& window, int64_t y, int64_t x, int64_t c) {
+std::vector<T> Median(const Picture<T>& picture, const Window& window) {
+  return Ranked(picture, window, window.rows * window.columns / 2);
+}
+
+template <class T>
+std::vector<T> ExtremeOf(const Picture<T>& picture, const Window& window, Extreme extreme) {
+  std::vector<T> out(picture.elements.size());
+  ExtremeFilter(picture.image(), window, extreme, {out.data(), kTypeOf<T>});
+  return out;
+}
+
+template <class T>
+T RankAt(const Picture<T>& picture, const Window& window, int64_t rank, int64_t y, int64_t x,
+         int64_t c) {
   std::vector<T> inside;
   for (int64_t i = 0; i < window.rows; ++i) {
     for (int64_t j = 0; j < window.columns; ++j) {
@@ -60,23 +73,31 @@ T MedianAt(const Picture<T>& picture, const Window& window, int64_t y, int64_t x
                                  (row * picture.columns + column) * picture.channels + c)]);
     }
   }
-  const auto middle = inside.begin() + static_cast<int64_t>(inside.size() / 2);
-  std::nth_element(inside.begin(), middle, inside.end());
-  return *middle;
+  std::nth_element(inside.begin(), inside.begin() + rank, inside.end());
+  return inside[static_cast<size_t>(rank)];
+}
+
+template <class T>
+void ExpectRank(const std::vector<T>& got, const Picture<T>& picture, const Window& window,
+                int64_t rank) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    const int64_t pixel = static_cast<int64_t>(i) / picture.channels;
+    ASSERT_EQ(got[i], RankAt(picture, window, rank, pixel / picture.columns,
+                             pixel % picture.columns, static_cast<int64_t>(i) % picture.channels))
+        << i << " of window " << window.rows << " x " << window.columns << " rank " << rank;
+  }
 }
 
 template <class T>
 void ExpectMedians(const Picture<T>& picture, const Window& window) {
-  const std::vector<T> got = Median(picture, window);
-  for (size_t i = 0; i < got.size(); ++i) {
-    const int64_t pixel = static_cast<int64_t>(i) / picture.channels;
-    ASSERT_EQ(got[i], MedianAt(picture, window, pixel / picture.columns, pixel % picture.columns,
-                               static_cast<int64_t>(i) % picture.channels))
-        << i << " of window " << window.rows << " x " << window.columns;
-  }
+  const int64_t count = window.rows * window.columns;
+  ExpectRank(Median(picture, window), picture, window, count / 2);
+  ExpectRank(Ranked(picture, window, count / 3), picture, window, count / 3);
+  ExpectRank(ExtremeOf(picture, window, Extreme::kMinimum), picture, window, 0);
+  ExpectRank(ExtremeOf(picture, window, Extreme::kMaximum), picture, window, count - 1);
 }
 
-TEST(MedianFilter, AnyWindowOfAnyType) {
+TEST(RankFilter, AnyWindowOfAnyType) {
   for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{1, 1},
                                                                               {1, 2},
                                                                               {2, 2},
@@ -116,6 +137,24 @@ TEST(MedianFilter, NanRanksLast) {
   EXPECT_EQ(got[2], 3);             // -1 NaN 3
   EXPECT_EQ(got[3], 3);             // NaN 3 2
   EXPECT_EQ(got[4], 2);             // 3 2 2
+}
+
+TEST(ExtremeFilter, NanRanksLast) {
+  const Picture<float> picture = {1, 5, 1, {kNan, -kNan, -1, -0.0f, 0}};
+  const Window window = {1, 2, 0, 0, Border::kNearest, 0};
+  const auto smallest = ExtremeOf(picture, window, Extreme::kMinimum);
+  EXPECT_TRUE(std::isnan(smallest[0]));  // NaN NaN
+  EXPECT_EQ(smallest[1], -1);            // NaN -1
+  EXPECT_TRUE(std::signbit(smallest[3]));
+  const auto largest = ExtremeOf(picture, window, Extreme::kMaximum);
+  EXPECT_TRUE(std::isnan(largest[1]));
+  EXPECT_FALSE(std::signbit(largest[3]));
+}
+
+TEST(ExtremeFilter, WindowsLargerThanTheImage) {
+  const Picture<uint8_t> picture = RandomPicture<uint8_t>(5, 7, 3, 256);
+  const Window window = {401, 900, 200, 450, Border::kMirror, 0};
+  ExpectRank(ExtremeOf(picture, window, Extreme::kMaximum), picture, window, 401 * 900 - 1);
 }
 
 TEST(MedianFilter, KeepsSignsOfZeroAndInfinities) {

@@ -13,7 +13,8 @@ class DenseTest : public FilterTest<Types> {
   std::vector<std::vector<Out>> Dense(const FilterWindow& window, const std::vector<Size>& sizes,
                                       const std::vector<std::vector<In>>& images,
                                       const std::vector<std::vector<float>>& kernels, Flip flip) {
-    const Batch<In, Out> batch(window, DenseTile(sizes[0].channels), sizes, images, kernels);
+    const FilterTile tile = DenseTile(ShapeOf<In, Out>(window, sizes));
+    const Batch<In, Out> batch(window, tile, sizes, images, kernels);
     EXPECT_EQ(LaunchPrepareDenseWeights(batch.get(), WeightType::kFloat32, flip, nullptr),
               cudaSuccess);
     const DenseSums sums = !DenseFits(window, sizes[0].channels) ? DenseSums::kFloat64
@@ -39,6 +40,34 @@ TYPED_TEST(DenseTest, EqualsItsCpuTwin) {
                      << rows << "x" << columns << " over " << size << " border " << int(border));
         const FilterWindow window = WindowOf(rows, columns, border);
         const auto image = RandomImage<In>(size.count(), 5);
+        std::vector<double> exact(size.count());
+        cpu::DenseFilter(CpuImage(image, size), CpuWindow(window), weights,
+                         {exact.data(), cpu::ElementType::kFloat64});
+        const auto got = this->Dense(window, {size}, {image}, {kernel}, Flip::kNo);
+        ASSERT_NO_FATAL_FAILURE(ExpectNear(got[0], exact, Bound(SumOfMagnitudes(weights))));
+      }
+    }
+  }
+}
+
+// Windows around their middle: kernels made for their size. One image holds NaN and infinity, some
+// under weights of 0.
+TYPED_TEST(DenseTest, AroundTheMiddle) {
+  using In = typename TestFixture::In;
+  for (const int side : {3, 5, 7, 9, 11, 13}) {
+    for (const bool zeros : {false, true}) {
+      auto weights = RandomWeights(side * side, 4);
+      if (zeros) weights[1] = weights[weights.size() / 2] = 0;
+      const std::vector<float> kernel(weights.begin(), weights.end());
+      weights.assign(kernel.begin(), kernel.end());
+      for (const Size& size : {Size{300, 1500, 1}, {70, 640, 3}, {90, 512, 4}, {40, 2049, 1}}) {
+        const FilterWindow window = {side, side, side / 2, side / 2, Border::kMirror, 0};
+        auto image = RandomImage<In>(size.count(), 5);
+        if constexpr (!kIsUint8<In>) {
+          image[size.count() / 2] = std::numeric_limits<float>::quiet_NaN();
+          image[size.count() / 3] = std::numeric_limits<float>::infinity();
+        }
+        SCOPED_TRACE(::testing::Message() << side << " over " << size << " zeros " << zeros);
         std::vector<double> exact(size.count());
         cpu::DenseFilter(CpuImage(image, size), CpuWindow(window), weights,
                          {exact.data(), cpu::ElementType::kFloat64});

@@ -15,7 +15,7 @@ class MedianTest : public FilterTest<Types> {
   std::vector<std::vector<Out>> Median(const FilterWindow& window, const std::vector<Size>& sizes,
                                        const std::vector<std::vector<In>>& images) {
     const int rank = window.rows * window.columns / 2;
-    const FilterTile tile = RankTile(window, rank, kPixel<In>, sizes[0].channels);
+    const FilterTile tile = RankTile(ShapeOf<In, Out>(window, sizes), rank);
     const Batch<In, Out> batch(window, tile, sizes, images, {});
     EXPECT_EQ(LaunchRank(batch.get(), rank, nullptr), cudaSuccess);
     return this->Outputs(batch, sizes.size());
@@ -60,6 +60,23 @@ TYPED_TEST(MedianTest, NetworksEqualTheirCpuTwin) {
 TYPED_TEST(MedianTest, SelectionEqualsItsCpuTwin) {
   ASSERT_NO_FATAL_FAILURE(this->ExpectMedians(7, 7));
   ASSERT_NO_FATAL_FAILURE(this->ExpectMedians(15, 21));
+}
+
+// Windows around their middle over images of many tiles, some of which hold NaN.
+TYPED_TEST(MedianTest, AroundTheMiddle) {
+  using In = typename TestFixture::In;
+  for (const int side : {3, 5}) {
+    for (const Size& size : {Size{300, 1500, 1}, {130, 640, 3}, {40, 2049, 1}, {2, 1024, 1}}) {
+      FilterWindow window = WindowOf(side, side, Border::kReflect);
+      window.columns_before = side / 2;
+      SCOPED_TRACE(::testing::Message() << side << " over " << size);
+      auto image = RandomImage<In>(size.count(), 3);
+      if constexpr (!kIsUint8<In>) {
+        for (size_t i = 5; i < image.size(); i += 99991) image[i] = -std::nanf("");
+      }
+      ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(window, size, image));
+    }
+  }
 }
 
 TYPED_TEST(MedianTest, LargestWindow) {

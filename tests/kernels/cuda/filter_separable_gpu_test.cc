@@ -27,7 +27,8 @@ class SeparableTest : public FilterTest<Types> {
                                           const std::vector<double>& rows,
                                           const std::vector<double>& columns) {
     const int channels = sizes[0].channels;
-    const Batch<In, Out> batch(window, SeparableTile(channels), sizes, images, {});
+    const FilterTile tile = SeparableTile(ShapeOf<In, Out>(window, sizes));
+    const Batch<In, Out> batch(window, tile, sizes, images, {});
     EXPECT_TRUE(SeparableFits(window, channels));
     SeparableWeights weights = {};
     std::copy(rows.begin(), rows.end(), weights.rows);
@@ -104,11 +105,39 @@ TYPED_TEST(SeparableTest, NanSpreadsThroughWindowsThatHoldIt) {
              ExactSeparable(image, size, window, rows, columns), Bound(8));
 }
 
+// Windows around their middle: kernels made for their size, at and between the edges of tiles.
+TYPED_TEST(SeparableTest, AroundTheMiddle) {
+  using In = typename TestFixture::In;
+  for (const int side : {3, 5, 7, 9, 11, 13, 21, 31, 33, 35}) {
+    const auto row_weights = RandomWeights(side, 1), column_weights = RandomWeights(side, 2);
+    const double bound = Bound(SumOfMagnitudes(row_weights) * SumOfMagnitudes(column_weights));
+    for (const Size& size : {Size{300, 1500, 1},
+                             {70, 640, 3},
+                             {90, 512, 4},
+                             {90, 515, 4},
+                             {40, 2049, 1},
+                             {2, 1024, 1},
+                             {129, 3, 1}}) {
+      for (const Border border : {Border::kReflect, Border::kConstant}) {
+        FilterWindow window = WindowOf(side, side, border);
+        window.columns_before = side / 2;
+        if (!SeparableFits(window, size.channels)) continue;
+        SCOPED_TRACE(::testing::Message() << side << " over " << size << " border " << int(border));
+        const auto image = RandomImage<In>(size.count(), 3);
+        const auto got = this->Separable(window, {size}, {image}, row_weights, column_weights);
+        ASSERT_NO_FATAL_FAILURE(ExpectNear(
+            got[0], ExactSeparable(image, size, window, row_weights, column_weights), bound));
+      }
+    }
+  }
+}
+
 // Bits, of images in one launch.
 TYPED_TEST(SeparableTest, BatchDoesNotChangeBits) {
   const MixedImages<typename TestFixture::In> mixed;
   const std::vector<double> weights = {0.25, 0.5, 0.25};
-  const FilterWindow window = WindowOf(3, 3, Border::kMirror);
+  FilterWindow window = WindowOf(3, 3, Border::kMirror);
+  window.columns_before = 1;
   const auto batch = this->Separable(window, mixed.sizes, mixed.images, weights, weights);
   for (size_t i = 0; i < mixed.sizes.size(); ++i) {
     if (mixed.sizes[i].count() == 0) continue;

@@ -3,8 +3,10 @@
 #define GPUCALL_FN inline
 #include "kernels/cuda/median_network.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <random>
 
 #include "gtest/gtest.h"
 
@@ -53,6 +55,37 @@ TEST(MedianNetwork, Side5) {
     ASSERT_EQ(Medians<5>(first), Expected(25, first)) << first;
   }
 }
+
+template <int kSide>
+void ExpectMediansOfColumns(uint64_t seed) {
+  // Windows of random zeros and ones, with all counts of ones.
+  std::mt19937_64 random(seed);
+  constexpr int kColumns = kMedianWindows + kSide - 1;
+  for (int round = 0; round < 20000; ++round) {
+    uint64_t columns[kColumns][kSide], counts[kMedianWindows][64] = {};
+    for (int c = 0; c < kColumns; ++c) {
+      for (uint64_t& key : columns[c]) {
+        key = round % 3 == 0   ? random()
+              : round % 3 == 1 ? random() & random()
+                               : random() | random();
+        for (int e = std::max(0, c - kSide + 1); e <= std::min(c, kMedianWindows - 1); ++e) {
+          for (int bit = 0; bit < 64; ++bit) counts[e][bit] += key >> bit & 1;
+        }
+      }
+      Sort<Bits>(columns[c]);
+    }
+    uint64_t medians[kMedianWindows];
+    MediansOfColumns<Bits>(columns, medians);
+    for (int e = 0; e < kMedianWindows; ++e) {
+      for (int bit = 0; bit < 64; ++bit) {
+        ASSERT_EQ(medians[e] >> bit & 1, counts[e][bit] > kSide * kSide / 2 ? 1u : 0u);
+      }
+    }
+  }
+}
+
+TEST(MedianNetwork, ColumnsOf3) { ExpectMediansOfColumns<3>(1); }
+TEST(MedianNetwork, ColumnsOf5) { ExpectMediansOfColumns<5>(2); }
 
 template <int kCount>
 void ExpectSorts() {

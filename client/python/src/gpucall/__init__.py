@@ -22,6 +22,7 @@ from gpucall._info import (
     receipts,
 )
 from gpucall._program import Program, Value
+from gpucall._remote import RemoteArray
 
 __all__ = [
     "Client",
@@ -31,6 +32,7 @@ __all__ = [
     "OperationInfo",
     "Program",
     "Receipt",
+    "RemoteArray",
     "ServerInfo",
     "Value",
     "aio",

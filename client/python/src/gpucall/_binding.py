@@ -61,7 +61,7 @@ class _Binding:
                 refs.append(self._scalar(as_array(np.asarray(operand, dtype))))
             else:
                 refs.append(self._constant(operand))
-        self._results.append(_result_dtype(call.operation, dtypes, promoted))
+        self._results.append(result_dtype(call.operation, dtypes, promoted))
         return refs
 
     def _dtype(self, operand: Any) -> np.dtype[Any]:
@@ -93,7 +93,7 @@ _DERIVATIVES = (
 )
 
 
-def _result_dtype(
+def result_dtype(
     operation: Any, operands: list[Any], promoted: np.dtype[Any]
 ) -> np.dtype[Any]:
     """What the server will give, for the constants that meet it."""
@@ -105,6 +105,24 @@ def _result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "reduce":
+        return _reduced_dtype(operation.reduce.op, promoted)
     if kind == "elementwise":
         return elementwise_dtype(operation, operands, promoted)
     return promoted
+
+
+_REDUCE_NAMES = {number: name for name, number in _wire.REDUCE_OPS.items()}
+
+
+def _reduced_dtype(op: int, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    name = _REDUCE_NAMES[op]
+    if name in ("any", "all"):
+        return np.dtype(bool)
+    if name in ("argmin", "argmax", "count_nonzero"):
+        return np.dtype("int64")
+    if name in ("min", "max") or dtype.kind not in "biu":
+        return dtype
+    if name in ("sum", "prod"):
+        return np.dtype("uint64" if dtype.kind == "u" else "int64")
+    return np.dtype("float64")

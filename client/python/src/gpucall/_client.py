@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, final
 
@@ -15,6 +16,8 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
+from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
     StreamReply,
@@ -22,6 +25,8 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._resident_client import Keeper, ResidentClient
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
 
 
@@ -49,14 +54,21 @@ def connect(target: str, *, timeout: float | None = None) -> Client:
 
 @final
 class Client(
-    Elementwise[npt.ArrayLike, Array],
-    MatMul[npt.ArrayLike, Array],
-    Filters[npt.ArrayLike, Array],
+    Elementwise[ArrayOrRemote, Array],
+    MatMul[ArrayOrRemote, Array],
+    Filters[ArrayOrRemote, Array],
+    Reductions[ArrayOrRemote, Array],
+    ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.
 
     Made by `connect`. Thread-safe. Closing it, or leaving its `with` block, ends its
-    calls in flight.
+    calls in flight and frees its arrays on the server.
+
+    Attributes
+    ----------
+    keep : Keeper
+        The same operations, with results that stay on the server.
     """
 
     def __init__(self, target: str, *, timeout: float | None = None) -> None:
@@ -67,13 +79,17 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
+        self._open_residents(self._channel)
+        self.keep = Keeper(self)
 
     def run(
         self,
         program: Program,
         /,
-        *inputs: npt.ArrayLike,
+        *inputs: ArrayOrRemote,
+        keep: bool = False,
         timeout: float | None = None,
     ) -> Any:
         """Run a Program: one round trip.
@@ -83,12 +99,15 @@ class Client(
         program : Program
         *inputs : array_like
             One for each of the Program's inputs.
+        keep : bool
+            Leave the results on the server.
         timeout : float, optional
             Seconds; instead of the client's.
 
         Returns
         -------
-        array, or a tuple of them for a Program with several outputs
+        array, or a tuple of them for a Program with several outputs; RemoteArrays with
+        `keep`
 
         Raises
         ------
@@ -103,10 +122,34 @@ class Client(
         >>> c.run(p, np.float32([0, 1, 2]))
         array([0., 1., 3.], dtype=float32)
         """
-        arrays = self._compute(
-            request_of_run(program, inputs, _info.collector() is not None), timeout
+        request = request_of_run(program, inputs, _info.collector() is not None)
+        arrays: list[Any] = (
+            self._compute_kept(request, timeout)
+            if keep
+            else self._compute(request, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array, its elements not set, in memory shared with the server.
+
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
+        the server is not reached through a Unix socket it is an ordinary array.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        dtype : dtype
+
+        Examples
+        --------
+        >>> x = c.empty((2, 2), np.float32)
+        >>> x[:] = 3
+        >>> c.add(x, x)
+        array([[6., 6.],
+               [6., 6.]], dtype=float32)
+        """
+        return empty(self._arena, shape, dtype)
 
     def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits.
@@ -130,15 +173,31 @@ class Client(
         reply = self._send(_wire.GET_CATALOGUE, b"", timeout)
         return _info.operations(_wire.Catalogue.FromString(reply))
 
+    def statistics(self, *, timeout: float | None = None) -> _info.Statistics:
+        """What the server holds now, for all its callers.
+
+        Examples
+        --------
+        >>> x = c.put(np.zeros(1000, np.float32))
+        >>> c.statistics().resident_bytes >= 4000
+        True
+        """
+        reply = self._send(_wire.GET_STATISTICS, b"", timeout)
+        return _info.statistics(_wire.Statistics.FromString(reply))
+
     def close(self) -> None:
-        """End calls in flight; later calls raise Error CANCELLED.
+        """End calls in flight and free RemoteArrays; later calls raise Error CANCELLED.
 
         Examples
         --------
         >>> client = gpucall.connect(target)
         >>> client.close()
         """
+        if not self._closed:
+            self._close_residents()
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -157,19 +216,38 @@ class Client(
         return self._compute(request, call.timeout)[0]
 
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
+        if request.uses_residents:
+            return self._compute_resident(request, timeout)
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return self._shared(shared, request.path, timeout)
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
         if request.is_large:
             arrays, receipt = self._stream(request, timeout)
         else:
             try:
-                reply = self._send(request.path, request.encode(), timeout)
-                arrays, receipt = decode_reply(reply)
+                return self._unary(request, timeout)
             except Error as error:
                 if not result_is_too_large(error.code.name, error.message):
                     raise
                 arrays, receipt = self._stream(request, timeout)
-        collected = _info.collector()
-        if collected is not None and receipt is not None:
-            collected.append(_info.receipt(receipt))
+        _info.collect(receipt)
+        return arrays
+
+    def _unary(self, request: Request, timeout: float | None) -> list[Any]:
+        reply = self._send(request.path, request.encode(), timeout)
+        arrays, receipt = decode_reply(reply)
+        _info.collect(receipt)
+        return arrays
+
+    def _shared(
+        self, call: SharedCall, path: str, timeout: float | None
+    ) -> list[Array]:
+        arrays, receipt = call.finish(self._send(path, call.message, timeout))
+        _info.collect(receipt)
         return arrays
 
     def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:

@@ -58,6 +58,10 @@ class Limits:
     max_queue_tasks: int
     max_queue_bytes: int
     max_values: int
+    max_resident_bytes: int
+    max_resident_tensors: int
+    resident_ttl_seconds: int
+    session_grace_seconds: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,16 @@ class ServerInfo:
     devices: tuple[Device, ...]
     limits: Limits
     device_choice: str
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a server holds now; `resident_bytes` are of arrays that stay on it."""
+
+    resident_tensors: int
+    resident_bytes: int
+    sessions: int
+    callers: int
 
 
 @dataclass(frozen=True)
@@ -108,6 +122,20 @@ def receipts() -> Iterator[list[Receipt]]:
 def collector() -> list[Receipt] | None:
     """Where the caller wants receipts, if it does."""
     return _RECEIPTS.get()
+
+
+def collect(message: Any) -> None:
+    """Give the caller a receipt, where it wants one and there is one."""
+    collected = collector()
+    if collected is not None and message is not None:
+        collected.append(receipt(message))
+
+
+def statistics(message: Any) -> Statistics:
+    resident = message.resident
+    return Statistics(
+        resident.tensors, resident.size_bytes, resident.sessions, resident.callers
+    )
 
 
 def receipt(message: Any) -> Receipt:

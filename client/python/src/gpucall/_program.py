@@ -12,6 +12,8 @@ from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
+from gpucall._reductions import Reductions
+from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
@@ -139,7 +141,9 @@ class Value:
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Value:
         name = function.__name__
-        if function not in (np.where, np.clip, np.round, np.real, np.imag, np.astype):
+        takes = function in (np.where, np.clip, np.round, np.real, np.imag, np.astype)
+        reduces = name in _wire.REDUCE_OPS and function is getattr(np, name, None)
+        if not takes and not reduces:
             raise TypeError(f"np.{name} is not offered")
         result: Value = getattr(self.program, name)(*args, **kwargs)
         return result
@@ -149,6 +153,7 @@ class Program(
     Elementwise[Any, Value],
     MatMul[Any, Value],
     Filters[Any, Value],
+    Reductions[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 
@@ -214,7 +219,9 @@ class Program(
         if isinstance(operand, Value):
             self._own(operand)
             return operand
-        return operand if is_weak(operand) else as_array(operand).copy()
+        if is_weak(operand) or isinstance(operand, RemoteRef):
+            return operand
+        return as_array(operand).copy()
 
     def _own(self, value: Any) -> None:
         if not isinstance(value, Value):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpucall import _wire
 from gpucall._binding import bind
 from gpucall._operations import Call
 from gpucall._program import Program
+from gpucall._remote import RemoteRef
 from gpucall._tensors import (
     Array,
     as_arrays,
@@ -21,8 +22,8 @@ from gpucall._tensors import (
     read_stream_reply,
 )
 
-# Arrays of a call that together have more bytes go as a stream
-# (docs/performance.md has the measured crossover).
+# Arrays of a call that together have more bytes go as a stream: from about here on that is
+# faster (tests/bench/transport_bench.cc, python_transport.py).
 MAX_UNARY_BYTES = 4 << 20
 CHUNK_BYTES = 1 << 20
 
@@ -53,8 +54,26 @@ class Request:
 
     @property
     def is_large(self) -> bool:
-        """Whether it should go as a stream."""
-        return sum(array.nbytes for _, array in self.tensors) > MAX_UNARY_BYTES
+        """Whether its arrays should go as a stream."""
+        sent = (a.nbytes for _, a in self.tensors if not isinstance(a, RemoteRef))
+        return sum(sent) > MAX_UNARY_BYTES
+
+    @property
+    def uses_residents(self) -> bool:
+        """Whether an input or a result stays on the server: then no stream will do."""
+        kept = len(self.head.options.keep_outputs) > 0
+        return kept or any(isinstance(a, RemoteRef) for _, a in self.tensors)
+
+    def keep(self, session: bytes) -> None:
+        """Leave all results on the server, as the session's."""
+        count = max(len(self.program.outputs), 1)
+        self.head.options.keep_outputs.extend(range(count))
+        self.head.options.session = session
+
+    def with_tensors(self, arrays: Sequence[Any]) -> Request:
+        """The same on other arrays."""
+        fields = [field for field, _ in self.tensors]
+        return replace(self, tensors=list(zip(fields, arrays, strict=True)))
 
     def encode(self) -> bytes:
         """The one message. Error RESOURCE_EXHAUSTED: an array is too large for it."""
@@ -116,6 +135,7 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     options = _wire.CallOptions(want_receipt=True) if want_receipt else None
     operation = call.operation
     path: str
+    fields: tuple[int, ...]
     if operation.WhichOneof("kind") == "elementwise":
         path, fields = _wire.ELEMENTWISE, (2,) * len(arrays)
         head = _wire.ElementwiseRequest(
@@ -126,6 +146,9 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     elif operation.WhichOneof("kind") == "matmul":
         path, fields = _wire.MATMUL, (1, 2)
         head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
+    elif operation.WhichOneof("kind") == "reduce":
+        path, fields = _wire.REDUCE, (1,)
+        head = _wire.ReduceRequest(reduce=operation.reduce, options=options)
     else:
         path, fields = _wire.FILTER, (1, 3)
         head = _wire.FilterRequest(filter=operation.filter, options=options)

@@ -7,7 +7,7 @@ its arrays, a reply one copy into the result. Small parts still go through proto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gpucall import _wire
 from gpucall._error import Error
+from gpucall._remote import RemoteRef
 
 Array = npt.NDArray[Any]
 
@@ -78,6 +79,8 @@ def is_weak(value: object) -> bool:
 
 def as_array(value: npt.ArrayLike) -> Array:
     """`value` as the wire has it: C order, little-endian. TypeError: dtype, or a mask."""
+    if isinstance(value, RemoteRef):
+        return value  # type: ignore[return-value]  # it has what is asked of arrays here
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
             f"masked array of dtype {value.dtype}: fill or drop the mask first"
@@ -122,7 +125,7 @@ def promote(operands: Sequence[Any]) -> np.dtype[Any]:
 
     bfloat16 takes part as float16 does; with float16 itself it gives float32.
     """
-    dtypes = [o if is_weak(o) else np.result_type(o) for o in operands]
+    dtypes = [o if is_weak(o) else _dtype_of(o) for o in operands]
     if not any(is_bfloat16(dtype) for dtype in dtypes):
         return np.result_type(*dtypes)
     half = np.dtype(np.float16)
@@ -132,14 +135,32 @@ def promote(operands: Sequence[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if half in dtypes else numpy_dtype(_BFLOAT16)
 
 
+def _dtype_of(operand: Any) -> np.dtype[Any]:
+    return operand.dtype if isinstance(operand, RemoteRef) else np.result_type(operand)
+
+
 def is_bfloat16(dtype: object) -> bool:
     return isinstance(dtype, np.dtype) and _NUMBERS.get(dtype) == _BFLOAT16
 
 
-def encode_request(head: Any, tensors: Sequence[tuple[int, Array]]) -> bytes:
-    """A request: the message `head` and (field number, array) of each of its tensors."""
+def encode_request(
+    head: Any, tensors: Sequence[tuple[int, Array]], regions: Sequence[Any] = ()
+) -> bytes:
+    """A request: the message `head` and (field number, array) of each of its tensors.
+
+    `regions`: Region messages of those that are in shared memory, None for others.
+    """
     parts: list[Any] = [head.SerializeToString()]
-    for field, array in tensors:
+    for i, (field, array) in enumerate(tensors):
+        if isinstance(array, RemoteRef):
+            tensor = _wire.Tensor(handle=array.handle)
+            parts += [_opening(field, tensor.ByteSize()), tensor.SerializeToString()]
+            continue
+        if i < len(regions) and regions[i] is not None:
+            number = dtype_number(array.dtype)
+            tensor = _wire.Tensor(dtype=number, shape=array.shape, region=regions[i])
+            parts += [_opening(field, tensor.ByteSize()), tensor.SerializeToString()]
+            continue
         if array.nbytes > MAX_INLINE_BYTES:
             raise Error(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -198,18 +219,30 @@ def _bytes_of(array: Array) -> memoryview:
     return (array.view(np.uint16) if is_bfloat16(array.dtype) else array).data
 
 
-def decode_reply(reply: bytes) -> tuple[list[Array], Any]:
-    """Arrays (writable) and Receipt message, or None, of a ComputeReply or RunReply."""
+def decode_reply(
+    reply: bytes, placed: Callable[[Sequence[Any]], Sequence[Array]] | None = None
+) -> tuple[list[Any], Any]:
+    """Arrays and Receipt message, or None, of a ComputeReply or RunReply.
+
+    The arrays are writable; of one kept on the server there is the Tensor message.
+    `placed` gives the arrays of Tensor messages that have a region.
+    """
     arrays, receipt = [], None
     for field, _, first, last in _fields(reply, 0, len(reply)):
         if field == _TENSOR_FIELD:
             arrays.append(_decode_tensor(reply, first, last))
         elif field == _RECEIPT_FIELD:
             receipt = _wire.Receipt.FromString(reply[first:last])
+    if placed is not None:
+        elsewhere = [i for i, a in enumerate(arrays) if not isinstance(a, np.ndarray)]
+        found = placed([arrays[i] for i in elsewhere])
+        for i, array in zip(elsewhere, found, strict=True):
+            arrays[i] = array
     return arrays, receipt
 
 
-def _decode_tensor(reply: bytes, first: int, last: int) -> Array:
+def _decode_tensor(reply: bytes, first: int, last: int) -> Any:
+    """The array; the Tensor message where the elements are elsewhere."""
     rest, data = b"", last
     for field, start, value, end in _fields(reply, first, last):
         if field == _DATA_FIELD:
@@ -217,6 +250,8 @@ def _decode_tensor(reply: bytes, first: int, last: int) -> Array:
         else:
             rest += reply[start:end]
     tensor = _wire.Tensor.FromString(rest)
+    if tensor.handle or tensor.HasField("region"):
+        return tensor
     dtype = numpy_dtype(tensor.dtype)
     view: Array = np.ndarray(
         tuple(tensor.shape), dtype.newbyteorder("<"), buffer=reply, offset=data

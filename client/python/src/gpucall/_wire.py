@@ -39,6 +39,7 @@ def _enum(name: str, prefix: str) -> dict[str, int]:
 
 DTYPES = _enum("DType", "DTYPE_")
 ELEMENTWISE_OPS = _enum("ElementwiseOp", "ELEMENTWISE_OP_")
+REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 
 Tensor = _message("Tensor")
@@ -46,25 +47,66 @@ Operation = _message("Operation")
 Program = _message("Program")
 MatMul = _message("MatMul")
 Filter = _message("Filter")
+Reduce = _message("Reduce")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
 MatMulRequest = _message("MatMulRequest")
 FilterRequest = _message("FilterRequest")
+ReduceRequest = _message("ReduceRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
 RunStreamRequest = _message("RunStreamRequest")
+RunStreamReply = _message("RunStreamReply")
 Streamed = _message("Streamed")
 Chunk = _message("Chunk")
+Region = _message("Region")
+Area = _message("Area")
+SharedMemoryRequest = _message("SharedMemoryRequest")
+SharedMemoryReply = _message("SharedMemoryReply")
+RegisterSegment = _message("RegisterSegment")
+ReleaseSegment = _message("ReleaseSegment")
+ResidentTensor = _message("ResidentTensor")
+PutRequest = _message("PutRequest")
+GetRequest = _message("GetRequest")
+CreateRequest = _message("CreateRequest")
+WriteStart = _message("WriteStart")
+WriteRequest = _message("WriteRequest")
+ReadRequest = _message("ReadRequest")
+FreeRequest = _message("FreeRequest")
+ViewRequest = _message("ViewRequest")
+StatRequest = _message("StatRequest")
+KeepAliveRequest = _message("KeepAliveRequest")
+ReadReply = _message("ReadReply")
+OpenSessionRequest = _message("OpenSessionRequest")
+EndSessionRequest = _message("EndSessionRequest")
+Session = _message("Session")
+Statistics = _message("Statistics")
 ServerInfo = _message("ServerInfo")
 Catalogue = _message("Catalogue")
 
 ELEMENTWISE = "/gpucall.v1.Compute/Elementwise"
 MATMUL = "/gpucall.v1.Compute/MatMul"
 FILTER = "/gpucall.v1.Compute/Filter"
+REDUCE = "/gpucall.v1.Compute/Reduce"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
 GET_CATALOGUE = "/gpucall.v1.Server/GetCatalogue"
-METHODS = (ELEMENTWISE, MATMUL, FILTER, RUN, GET_INFO, GET_CATALOGUE)
+GET_STATISTICS = "/gpucall.v1.Server/GetStatistics"
+PUT = "/gpucall.v1.Tensors/Put"
+GET = "/gpucall.v1.Tensors/Get"
+CREATE = "/gpucall.v1.Tensors/Create"
+WRITE = "/gpucall.v1.Tensors/Write"
+READ = "/gpucall.v1.Tensors/Read"
+FREE = "/gpucall.v1.Tensors/Free"
+VIEW = "/gpucall.v1.Tensors/View"
+KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
+OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
+END_SESSION = "/gpucall.v1.Tensors/EndSession"
+METHODS = (
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, RUN),
+    *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
+    *(PUT, GET, CREATE, FREE, VIEW),
+)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, final
@@ -14,12 +13,16 @@ import grpc.aio
 import numpy.typing as npt
 
 from gpucall import _info, _wire
+from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
 from gpucall._channel import channel_options, full_target
+from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
-from gpucall._error import Error, expired, from_rpc
+from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._reductions import Reductions
+from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
     StreamReply,
@@ -27,7 +30,10 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
+
+__all__ = ["Client", "RemoteArray", "connect"]
 
 Result = Coroutine[Any, Any, Array]
 
@@ -60,9 +66,11 @@ def connect(
 
 @final
 class Client(
-    Elementwise[npt.ArrayLike, Result],
-    MatMul[npt.ArrayLike, Result],
-    Filters[npt.ArrayLike, Result],
+    Elementwise[ArrayOrRemote, Result],
+    MatMul[ArrayOrRemote, Result],
+    Filters[ArrayOrRemote, Result],
+    Reductions[ArrayOrRemote, Result],
+    ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
 
@@ -83,21 +91,41 @@ class Client(
         self._methods = {
             path: self._channel.unary_unary(path, None, None) for path in _wire.METHODS
         }
+        self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
+
+        self._open_residents(self._channel)
+        self.keep = Keeper(self)
 
     async def run(
         self,
         program: Program,
         /,
-        *inputs: npt.ArrayLike,
+        *inputs: ArrayOrRemote,
+        keep: bool = False,
         timeout: float | None = None,
     ) -> Any:
         """Run a Program, as gpucall.Client.run."""
         receipts = _info.collector()
-        arrays = await self._compute(
-            lambda: request_of_run(program, inputs, receipts is not None), timeout
+
+        def prepare() -> Request:
+            return request_of_run(program, inputs, receipts is not None)
+
+        arrays: list[Any] = (
+            await self._compute_kept(prepare, timeout)
+            if keep
+            else await self._compute(prepare, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    async def statistics(self, *, timeout: float | None = None) -> _info.Statistics:
+        """What the server holds now, for all its callers."""
+        reply = await self._send(_wire.GET_STATISTICS, b"", timeout)
+        return _info.statistics(_wire.Statistics.FromString(reply))
+
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
+        """A new array in memory shared with the server, as gpucall.Client.empty."""
+        return empty(self._arena, shape, dtype)
 
     async def info(self, *, timeout: float | None = None) -> _info.ServerInfo:
         """The server's version, devices and limits."""
@@ -110,8 +138,12 @@ class Client(
         return _info.operations(_wire.Catalogue.FromString(reply))
 
     async def close(self) -> None:
-        """End calls in flight; later calls raise Error CANCELLED."""
+        """End calls in flight, free RemoteArrays; later calls raise Error CANCELLED."""
+        if not self._closed:
+            await self._session.close()
         self._closed = True
+        if self._arena is not None:
+            self._arena.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Client:
@@ -137,35 +169,48 @@ class Client(
     ) -> list[Array]:
         async with self._place(timeout) as deadline:
             request = prepare()
-            if request.is_large:
-                arrays, receipt = await self._stream(request, deadline)
-            else:
-                try:
-                    reply = await self._unary(request.path, request.encode(), deadline)
-                    arrays, receipt = decode_reply(reply)
-                except Error as error:
-                    if not result_is_too_large(error.code.name, error.message):
-                        raise
-                    arrays, receipt = await self._stream(request, deadline)
-        receipts = _info.collector()
-        if receipts is not None and receipt is not None:
-            receipts.append(_info.receipt(receipt))
+            if request.uses_residents:
+                return await self._compute_resident(request, deadline)
+            arrays, receipt = await self._exchange(request, deadline)
+        _info.collect(receipt)
         return arrays
+
+    async def _exchange(
+        self, request: Request, deadline: Deadline
+    ) -> tuple[list[Array], Any]:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is not None:
+            try:
+                return shared.finish(
+                    await self._unary(request.path, shared.message, deadline)
+                )
+            except BaseException as error:
+                if not shared.failed(error):
+                    raise
+        if request.is_large:
+            return await self._stream(request, deadline)
+        try:
+            reply = await self._unary(request.path, request.encode(), deadline)
+            return decode_reply(reply)
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return await self._stream(request, deadline)
 
     async def _send(self, path: str, request: bytes, timeout: float | None) -> bytes:
         async with self._place(timeout) as deadline:
             return await self._unary(path, request, deadline)
 
     @asynccontextmanager
-    async def _place(self, timeout: float | None) -> AsyncIterator[_Deadline]:
+    async def _place(self, timeout: float | None) -> AsyncIterator[Deadline]:
         """One of the places for calls in flight, and when a call must be done."""
-        deadline = _Deadline(self._timeout if timeout is None else timeout)
+        deadline = Deadline(self._timeout if timeout is None else timeout)
         async with self._places:
             if self._closed:
                 raise Error(grpc.StatusCode.CANCELLED, "the client is closed")
             yield deadline
 
-    async def _unary(self, path: str, request: bytes, deadline: _Deadline) -> bytes:
+    async def _unary(self, path: str, request: bytes, deadline: Deadline) -> bytes:
         try:
             reply: bytes = await self._methods[path](request, timeout=deadline.left())
         except grpc.RpcError as error:
@@ -173,7 +218,7 @@ class Client(
         return reply
 
     async def _stream(
-        self, request: Request, deadline: _Deadline
+        self, request: Request, deadline: Deadline
     ) -> tuple[list[Array], Any]:
         reply = StreamReply()
         call = self._run_stream(request.chunks(), timeout=deadline.left())
@@ -183,20 +228,3 @@ class Client(
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
         return reply.arrays, reply.receipt
-
-
-class _Deadline:
-    """The end of a timeout, in seconds, that begins now; None: no limit."""
-
-    def __init__(self, timeout: float | None) -> None:
-        self._timeout = timeout
-        self._end = None if timeout is None else time.monotonic() + timeout
-
-    def left(self) -> float | None:
-        """Seconds. Error DEADLINE_EXCEEDED: none."""
-        if self._end is None:
-            return None
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise expired(self._timeout)
-        return left

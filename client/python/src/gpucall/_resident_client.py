@@ -1,0 +1,175 @@
+"""What the blocking client does with arrays that stay on the server."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, final
+
+import grpc
+
+from gpucall import _info, _residents, _wire
+from gpucall._elementwise import Elementwise
+from gpucall._error import Error, from_rpc
+from gpucall._filters import Filters
+from gpucall._operations import Call, MatMul
+from gpucall._reductions import Reductions
+from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
+from gpucall._request import (
+    MAX_UNARY_BYTES,
+    Request,
+    request_of_call,
+    result_is_too_large,
+)
+from gpucall._session import Releaser, Session
+from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
+
+
+class ResidentClient(Holder):
+    """A client's part for them; the client itself sends messages."""
+
+    @abstractmethod
+    def _send(self, path: str, request: bytes, timeout: float | None) -> bytes: ...
+
+    @abstractmethod
+    def _unary(self, request: Request, timeout: float | None) -> list[Any]: ...
+
+    @abstractmethod
+    def _time_left(self, timeout: float | None) -> float | None: ...
+
+    def _open_residents(self, channel: grpc.Channel) -> None:
+        self._free_method = channel.unary_unary(_wire.FREE, None, None)
+        self._write = channel.stream_unary(_wire.WRITE, None, None)
+        self._read = channel.unary_stream(_wire.READ, None, None)
+        self._session = Session(channel)
+        self._releaser = Releaser(self._free_all)
+
+    def _close_residents(self) -> None:
+        self._session.close()
+        self._releaser.stop()
+
+    def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
+        """Send an array that stays on the server.
+
+        Raises
+        ------
+        Error
+            RESOURCE_EXHAUSTED: more than the caller may keep there, or no memory.
+
+        Examples
+        --------
+        >>> weights = c.put(np.float32([[1, 2], [3, 4]]))
+        >>> c.matmul(np.float32([[1, 1]]), weights)
+        array([[4., 6.]], dtype=float32)
+        """
+        sent = as_array(array)
+        if isinstance(sent, RemoteArray):
+            return sent
+        session = self._session_id()
+        if sent.nbytes <= MAX_UNARY_BYTES:
+            request = _residents.put_request(sent, session)
+            return self._remote(
+                decode_reply(self._send(_wire.PUT, request, timeout))[0][0]
+            )
+        request = _residents.create_request(sent, session)
+        reply = self._send(_wire.CREATE, request, timeout)
+        remote = self._remote(_wire.ResidentTensor.FromString(reply))
+        messages = _residents.write_requests(remote.handle, sent)
+        try:
+            self._write(messages, timeout=self._time_left(timeout))
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return remote
+
+    def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
+        try:
+            return self._unary(self._with_large_put(request, timeout), timeout)
+        except Error as error:
+            if not result_is_too_large(error.code.name, error.message):
+                raise
+        return [
+            kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
+        ]
+
+    def _compute_kept(
+        self, request: Request, timeout: float | None
+    ) -> list[RemoteArray]:
+        request.keep(self._session_id())
+        results = self._unary(self._with_large_put(request, timeout), timeout)
+        return [self._remote(tensor) for tensor in results]
+
+    def _with_large_put(self, request: Request, timeout: float | None) -> Request:
+        """The request with its arrays sent beforehand, where they are too large for it."""
+        if not request.is_large:
+            return request
+        arrays = [self.put(array, timeout=timeout) for _, array in request.tensors]
+        return request.with_tensors(arrays)
+
+    def _remote(self, tensor: Any) -> RemoteArray:
+        self._releaser.start()
+        dtype = numpy_dtype(tensor.dtype)
+        return RemoteArray(self, tensor.handle, tuple(tensor.shape), dtype)
+
+    def _session_id(self) -> bytes:
+        self._time_left(None)
+        try:
+            return self._session.id()
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+
+    def _get(self, array: RemoteArray, timeout: float | None) -> Array:
+        if array.nbytes <= MAX_UNARY_BYTES:
+            request = _wire.GetRequest(handle=array.handle).SerializeToString()
+            result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]
+            return result
+        reading = _residents.Reading(array.shape, array.dtype)
+        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
+        try:
+            for message in self._read(request, timeout=self._time_left(timeout)):
+                reading.add(message)
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.target) from None
+        return reading.array
+
+    def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
+        request = _wire.ViewRequest(
+            handle=array.handle, session=self._session_id(), **kind
+        )
+        reply = self._send(_wire.VIEW, request.SerializeToString(), None)
+        return self._remote(_wire.ResidentTensor.FromString(reply))
+
+    def _free(self, handle: bytes, timeout: float | None) -> None:
+        if not self._session.is_closed:
+            request = _wire.FreeRequest(handles=[handle]).SerializeToString()
+            self._send(_wire.FREE, request, timeout)
+
+    def _release(self, handle: bytes) -> None:
+        self._releaser.release(handle)
+
+    def _free_all(self, handles: list[bytes]) -> None:
+        if handles and not self._session.is_closed:
+            request = _wire.FreeRequest(handles=handles).SerializeToString()
+            self._free_method(request, timeout=30)
+
+
+@final
+class Keeper(
+    Elementwise[ArrayOrRemote, RemoteArray],
+    MatMul[ArrayOrRemote, RemoteArray],
+    Filters[ArrayOrRemote, RemoteArray],
+    Reductions[ArrayOrRemote, RemoteArray],
+):
+    """A client's operations, with results that stay on the server as RemoteArrays.
+
+    Examples
+    --------
+    >>> x = c.keep.add(np.float32([1, 2]), 1)
+    >>> c.keep.multiply(x, x).get()
+    array([4., 9.], dtype=float32)
+    """
+
+    def __init__(self, client: ResidentClient) -> None:
+        self._client = client
+
+    def _call(self, call: Call) -> RemoteArray:
+        request = request_of_call(call, _info.collector() is not None)
+        return self._client._compute_kept(request, call.timeout)[0]

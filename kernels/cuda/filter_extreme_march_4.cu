@@ -1,0 +1,7 @@
+#include "kernels/cuda/filter_extreme_march.cuh"
+
+namespace gpucall::cuda {
+
+template cudaError_t LaunchExtremeChannels<4>(const FilterBatch&, Extreme, cudaStream_t);
+
+}  // namespace gpucall::cuda

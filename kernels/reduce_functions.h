@@ -1,0 +1,289 @@
+// What each operation along axes does with the elements of one line: the one definition, compiled
+// into the CPU kernels and given as text to NVRTC for the CUDA kernels. So no includes and no std::
+// here; the includer declares the mathematical functions (<math.h>; built in for NVRTC) and
+// GPUCALL_FN (nothing, or __device__).
+//
+// A function F<T> takes elements of type T (bool, an integer, float or double):
+//   Accumulator            what is known of some elements of a line; a default one knows of none
+//   Add(a, x, index)       takes in x, element number `index` of the line
+//   Merge(a, b)            takes in what b knows; the order of both in the line is of no matter
+//   Result(a, count)       for a line of `count` elements
+// Functions hold the operation's parameter.
+#ifndef GPUCALL_KERNELS_REDUCE_FUNCTIONS_H_
+#define GPUCALL_KERNELS_REDUCE_FUNCTIONS_H_
+
+namespace gpucall::reduce {
+
+template <class A, class B>
+inline constexpr bool kIsSame = false;
+template <class A>
+inline constexpr bool kIsSame<A, A> = true;
+
+template <class T>
+inline constexpr bool kIsFloat = kIsSame<T, float> || kIsSame<T, double>;
+template <class T>
+inline constexpr bool kIsSigned = kIsSame<T, bool> || T(-1) < T(1);
+
+template <bool kYes, class A, class B>
+struct Choice {
+  using Type = A;
+};
+template <class A, class B>
+struct Choice<false, A, B> {
+  using Type = B;
+};
+
+// Results of sums, and of means. Integers are summed wrapping.
+template <class T>
+using SumOf =
+    typename Choice<kIsFloat<T>, T,
+                    typename Choice<kIsSigned<T>, long long, unsigned long long>::Type>::Type;
+template <class T>
+using SummedIn = typename Choice<kIsFloat<T>, double, unsigned long long>::Type;
+template <class T>
+using RealOf = typename Choice<kIsFloat<T>, T, double>::Type;
+
+template <class T>
+GPUCALL_FN bool IsNan(T x) {
+  return x != x;
+}
+template <class T>
+GPUCALL_FN bool IsNonzero(T x) {
+  return x != T(0);
+}
+
+template <class T>
+struct Sum {
+  using Element = T;
+  using Output = SumOf<T>;
+  // -0 leaves every number as it is.
+  struct Accumulator {
+    SummedIn<T> sum = kIsFloat<T> ? SummedIn<T>(-0.0) : SummedIn<T>(0);
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
+    a.sum += static_cast<SummedIn<T>>(x);
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const { a.sum += b.sum; }
+  GPUCALL_FN Output Result(const Accumulator& a, long long count) const {
+    return count == 0 ? Output(0) : static_cast<Output>(a.sum);
+  }
+};
+
+template <class T>
+struct Prod {
+  using Element = T;
+  using Output = SumOf<T>;
+  struct Accumulator {
+    SummedIn<T> product = 1;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
+    a.product *= static_cast<SummedIn<T>>(x);
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const { a.product *= b.product; }
+  GPUCALL_FN Output Result(const Accumulator& a, long long) const {
+    return static_cast<Output>(a.product);
+  }
+};
+
+template <class T>
+struct Mean {
+  using Element = T;
+  using Output = RealOf<T>;
+  struct Accumulator {
+    double sum = -0.0;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const { a.sum += static_cast<double>(x); }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const { a.sum += b.sum; }
+  GPUCALL_FN Output Result(const Accumulator& a, long long count) const {
+    return static_cast<Output>(a.sum / static_cast<double>(count));
+  }
+};
+
+// Mean and sum of squared differences from it, without cancellation: differences are taken from
+// `shift`, the first element seen, which is never much farther from the mean than their spread.
+// Merging by Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing
+// sample variances, 1979.
+struct Moments {
+  double count = 0, shift = 0, sum = 0, squares = 0;
+
+  GPUCALL_FN void Add(double x) {
+    shift = count == 0 ? x : shift;
+    const double difference = x - shift;
+    count += 1;
+    sum += difference;
+    squares += difference * difference;
+  }
+  GPUCALL_FN double Mean() const { return shift + sum / count; }
+  GPUCALL_FN double SquaredDifferences() const {
+    const double squared = squares - sum * (sum / count);
+    return squared < 0 ? 0.0 : squared;
+  }
+  GPUCALL_FN void Merge(const Moments& b) {
+    if (b.count == 0) return;
+    if (count == 0) {
+      *this = b;
+      return;
+    }
+    const double total = count + b.count;
+    const double between = (b.shift - shift) + (b.sum / b.count - sum / count);
+    const double mean = Mean() + between * (b.count / total);
+    const double squared = SquaredDifferences() + b.SquaredDifferences() +
+                           between * between * (count * (b.count / total));
+    *this = {total, mean, 0, squared};
+  }
+};
+
+template <class T>
+struct Var {
+  using Element = T;
+  using Output = RealOf<T>;
+  using Accumulator = Moments;
+  double parameter;  // the correction
+  GPUCALL_FN void Add(Moments& a, T x, long long) const { a.Add(static_cast<double>(x)); }
+  GPUCALL_FN void Merge(Moments& a, const Moments& b) const { a.Merge(b); }
+  GPUCALL_FN double Variance(const Moments& a) const {
+    const double freedom = a.count - parameter;
+    return a.SquaredDifferences() / (freedom > 0 ? freedom : 0.0);
+  }
+  GPUCALL_FN Output Result(const Moments& a, long long) const {
+    return static_cast<Output>(Variance(a));
+  }
+};
+
+template <class T>
+struct Std : Var<T> {
+  GPUCALL_FN typename Var<T>::Output Result(const Moments& a, long long) const {
+    return static_cast<typename Var<T>::Output>(sqrt(Var<T>::Variance(a)));
+  }
+};
+
+// The first of two elements to be kept: NaN, or else the larger where kSign is 1, the smaller
+// where it is -1.
+template <int kSign, class T>
+GPUCALL_FN bool IsBefore(T x, T than) {
+  return (kSign > 0 ? x > than : x < than) | (IsNan(x) & !IsNan(than));
+}
+
+template <int kSign, class T>
+struct Extreme {
+  using Element = T;
+  using Output = T;
+  struct Accumulator {
+    T best = T(0);
+    bool any = false;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
+    a.best = !a.any | IsBefore<kSign>(x, a.best) ? x : a.best;
+    a.any = true;
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
+    if (b.any) Add(a, b.best, 0);
+  }
+  GPUCALL_FN T Result(const Accumulator& a, long long) const { return a.best; }
+};
+template <class T>
+struct Min : Extreme<-1, T> {};
+template <class T>
+struct Max : Extreme<1, T> {};
+
+template <int kSign, class T>
+struct ArgExtreme {
+  using Element = T;
+  using Output = long long;
+  struct Accumulator {
+    T best = T(0);
+    long long index = -1;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long index) const {
+    const bool ties = (x == a.best) | (IsNan(x) & IsNan(a.best));
+    const bool wins = (a.index < 0) | IsBefore<kSign>(x, a.best) | (ties & (index < a.index));
+    a.best = wins ? x : a.best;
+    a.index = wins ? index : a.index;
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
+    if (b.index >= 0) Add(a, b.best, b.index);
+  }
+  GPUCALL_FN long long Result(const Accumulator& a, long long) const { return a.index; }
+};
+template <class T>
+struct ArgMin : ArgExtreme<-1, T> {};
+template <class T>
+struct ArgMax : ArgExtreme<1, T> {};
+
+template <class T>
+struct CountNonzero {
+  using Element = T;
+  using Output = long long;
+  struct Accumulator {
+    long long count = 0;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const { a.count += IsNonzero(x) ? 1 : 0; }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const { a.count += b.count; }
+  GPUCALL_FN long long Result(const Accumulator& a, long long) const { return a.count; }
+};
+template <class T>
+struct Any : CountNonzero<T> {
+  using Output = bool;
+  using Accumulator = typename CountNonzero<T>::Accumulator;
+  GPUCALL_FN bool Result(const Accumulator& a, long long) const { return a.count > 0; }
+};
+template <class T>
+struct All : CountNonzero<T> {
+  using Output = bool;
+  using Accumulator = typename CountNonzero<T>::Accumulator;
+  GPUCALL_FN bool Result(const Accumulator& a, long long count) const { return a.count == count; }
+};
+
+// (sum of |x|^p)^(1/p), p the parameter; infinite p: the largest or smallest |x|; 0: how many are
+// not 0.
+template <class T>
+struct Norm {
+  using Element = T;
+  using Output = RealOf<T>;
+  struct Accumulator {
+    double value = 0;
+    bool any = false;
+  };
+  double parameter;
+  GPUCALL_FN bool IsExtreme() const { return parameter - parameter != 0; }  // infinite
+  // Not inlined: it is rare, and long.
+  GPUCALL_FN __attribute__((noinline)) static double Power(double x, double exponent) {
+    return pow(x, exponent);
+  }
+  GPUCALL_FN double Term(double x) const {
+    if (parameter == 2) return x * x;
+    if (parameter == 1 || IsExtreme()) return fabs(x);
+    if (parameter == 0) return x != 0 ? 1.0 : 0.0;
+    return Power(fabs(x), parameter);
+  }
+  GPUCALL_FN void Take(Accumulator& a, double term) const {
+    if (IsExtreme()) {
+      const bool wins = parameter > 0 ? IsBefore<1>(term, a.value) : IsBefore<-1>(term, a.value);
+      a.value = !a.any | wins ? term : a.value;
+    } else {
+      a.value += term;
+    }
+    a.any = true;
+  }
+  GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
+    Take(a, Term(static_cast<double>(x)));
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
+    if (b.any) Take(a, b.value);
+  }
+  GPUCALL_FN Output Result(const Accumulator& a, long long) const {
+    if (parameter == 2) return static_cast<Output>(sqrt(a.value));
+    if (parameter == 1 || parameter == 0 || IsExtreme()) return static_cast<Output>(a.value);
+    return static_cast<Output>(Power(a.value, 1 / parameter));
+  }
+};
+
+}  // namespace gpucall::reduce
+
+#endif  // GPUCALL_KERNELS_REDUCE_FUNCTIONS_H_

@@ -1,0 +1,98 @@
+#include "server/program/reduce.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/program/catalogue.h"
+
+namespace gpucall {
+namespace {
+
+enum class Result { kSame, kSum, kReal, kBool, kIndex };
+enum class Empty { kIdentity, kRefuse };
+
+struct Rules {
+  Result result;
+  Empty empty;
+};
+constexpr Rules kRules[] = {
+#define GPUCALL_REDUCE(Function, name, result, empty, description) {Result::result, Empty::empty},
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+};
+
+bool IsUnsigned(DType dtype) { return dtype >= DType::kUint8 && dtype <= DType::kUint64; }
+
+DType ResultDType(Result result, DType dtype) {
+  switch (result) {
+    case Result::kSame:
+      return dtype;
+    case Result::kSum:
+      if (IsFloating(dtype)) return dtype;
+      return IsUnsigned(dtype) ? DType::kUint64 : DType::kInt64;
+    case Result::kReal:
+      return IsFloating(dtype) ? dtype : DType::kFloat64;
+    case Result::kBool:
+      return DType::kBool;
+    case Result::kIndex:
+      return DType::kInt64;
+  }
+  return dtype;
+}
+
+absl::Status CheckParameter(const CatalogueRow& row, const ReduceAttributes& attributes) {
+  const bool is_norm = attributes.op == ReduceOp::kNorm;
+  const double parameter = attributes.parameter;
+  if (is_norm ? std::isnan(parameter) : !std::isfinite(parameter)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(row.name, ": ", is_norm ? "order" : "correction", " is ", parameter,
+                     ", allowed is any ", is_norm ? "number, infinities too" : "finite number"));
+  }
+  return absl::OkStatus();
+}
+
+// Empty lines are a fault only where there are lines.
+absl::Status CheckEmpty(const CatalogueRow& row, const ReduceAttributes& attributes, bool refuses,
+                        const Lines& lines, const TensorType& x) {
+  if (attributes.op == ReduceOp::kNorm) refuses = std::isinf(attributes.parameter);
+  if (!refuses || lines.elements.count() > 0 || lines.starts.count() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(row.name, ": x of shape ", ShapeString(x.shape),
+                                                 " has no elements along the axes, at least one ",
+                                                 "is needed"));
+}
+
+}  // namespace
+
+absl::StatusOr<ReduceLowering> LowerReduce(const ReduceAttributes& attributes,
+                                           const TensorType& x) {
+  const CatalogueRow& row = RowOf(attributes.op);
+  const Rules& rules = kRules[static_cast<size_t>(attributes.op)];
+  GPUCALL_RETURN_IF_ERROR(CheckOffered(row, x.dtype));
+  GPUCALL_RETURN_IF_ERROR(CheckParameter(row, attributes));
+  absl::InlinedVector<bool, kMaxRank> along(x.shape.size(), true);
+  if (attributes.axes.has_value()) {
+    GPUCALL_ASSIGN_OR_RETURN(along, CheckedAxes(row.name, *attributes.axes, x.shape.size()));
+    const bool finds = attributes.op == ReduceOp::kArgMin || attributes.op == ReduceOp::kArgMax;
+    if (finds && attributes.axes->size() != 1) {
+      return absl::InvalidArgumentError(absl::StrCat(row.name, ": has ", attributes.axes->size(),
+                                                     " axes, allowed are one, or all"));
+    }
+  }
+  ReduceLowering result;
+  const Lines lines = LinesAlong(x.shape, along);
+  GPUCALL_RETURN_IF_ERROR(CheckEmpty(row, attributes, rules.empty == Empty::kRefuse, lines, x));
+  result.step.op = attributes.op;
+  result.step.parameter = attributes.parameter;
+  result.step.lines = lines;
+  result.output.dtype = ResultDType(rules.result, x.dtype);
+  result.step.along = 0;
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    if (along[d]) result.step.along |= static_cast<uint8_t>(1u << d);
+    if (!along[d]) result.output.shape.push_back(x.shape[d]);
+    if (along[d] && attributes.keepdims) result.output.shape.push_back(1);
+  }
+  return result;
+}
+
+}  // namespace gpucall

@@ -1,0 +1,48 @@
+// Ends what has expired.
+#ifndef GPUCALL_SERVER_STORE_REAPER_H_
+#define GPUCALL_SERVER_STORE_REAPER_H_
+
+#include <thread>
+
+#include "server/base/mutex.h"
+#include "server/store/tensor_store.h"
+
+namespace gpucall {
+
+// A thread that calls TensorStore::Reap every kPeriod. `store` must outlive it.
+class Reaper {
+ public:
+  static constexpr std::chrono::milliseconds kPeriod{250};
+
+  explicit Reaper(TensorStore& store) : thread_([this, &store] { Run(store); }) {}
+  ~Reaper() {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+      stop_.NotifyAll();
+    }
+    thread_.join();
+  }
+
+ private:
+  void Run(TensorStore& store) {
+    while (true) {
+      const auto now = std::chrono::steady_clock::now();
+      store.Reap(now);
+      MutexLock lock(mutex_);
+      while (!stopping_ && std::chrono::steady_clock::now() < now + kPeriod) {
+        stop_.WaitUntil(mutex_, now + kPeriod);
+      }
+      if (stopping_) return;
+    }
+  }
+
+  Mutex mutex_;
+  CondVar stop_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_STORE_REAPER_H_
