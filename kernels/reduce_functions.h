@@ -160,11 +160,15 @@ struct Std : Var<T> {
   }
 };
 
+// Both are computed, without a branch, so that loops over them vectorise.
+GPUCALL_FN bool Either(bool a, bool b) { return (static_cast<int>(a) | static_cast<int>(b)) != 0; }
+GPUCALL_FN bool Both(bool a, bool b) { return (static_cast<int>(a) & static_cast<int>(b)) != 0; }
+
 // The first of two elements to be kept: NaN, or else the larger where kSign is 1, the smaller
 // where it is -1.
 template <int kSign, class T>
 GPUCALL_FN bool IsBefore(T x, T than) {
-  return (kSign > 0 ? x > than : x < than) | (IsNan(x) & !IsNan(than));
+  return Either(kSign > 0 ? x > than : x < than, Both(IsNan(x), !IsNan(than)));
 }
 
 template <int kSign, class T>
@@ -177,7 +181,7 @@ struct Extreme {
   };
   double parameter;
   GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
-    a.best = !a.any | IsBefore<kSign>(x, a.best) ? x : a.best;
+    a.best = Either(!a.any, IsBefore<kSign>(x, a.best)) ? x : a.best;
     a.any = true;
   }
   GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
@@ -200,8 +204,9 @@ struct ArgExtreme {
   };
   double parameter;
   GPUCALL_FN void Add(Accumulator& a, T x, long long index) const {
-    const bool ties = (x == a.best) | (IsNan(x) & IsNan(a.best));
-    const bool wins = (a.index < 0) | IsBefore<kSign>(x, a.best) | (ties & (index < a.index));
+    const bool ties = Either(x == a.best, Both(IsNan(x), IsNan(a.best)));
+    const bool wins =
+        Either(Either(a.index < 0, IsBefore<kSign>(x, a.best)), Both(ties, index < a.index));
     a.best = wins ? x : a.best;
     a.index = wins ? index : a.index;
   }
@@ -265,7 +270,7 @@ struct Norm {
   GPUCALL_FN void Take(Accumulator& a, double term) const {
     if (IsExtreme()) {
       const bool wins = parameter > 0 ? IsBefore<1>(term, a.value) : IsBefore<-1>(term, a.value);
-      a.value = !a.any | wins ? term : a.value;
+      a.value = Either(!a.any, wins) ? term : a.value;
     } else {
       a.value += term;
     }

@@ -58,11 +58,10 @@ class TensorWrite final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   absl::Status Begin(const v1::WriteStart& start) {
     GPUCALL_ASSIGN_OR_RETURN(const Handle handle, Handle::FromBytes("handle", start.handle()));
     GPUCALL_ASSIGN_OR_RETURN(copier_, service_.device().MakeCopier());
-    std::optional<int64_t> size_bytes;
-    if (start.has_size_bytes()) size_bytes = static_cast<int64_t>(start.size_bytes());
+    std::optional<uint64_t> size_bytes;
+    if (start.has_size_bytes()) size_bytes = start.size_bytes();
     GPUCALL_ASSIGN_OR_RETURN(
-        writing_, service_.store().BeginWrite(tenant_, handle, static_cast<int64_t>(start.offset()),
-                                              size_bytes));
+        writing_, service_.store().BeginWrite(tenant_, handle, start.offset(), size_bytes));
     next_ = writing_->offset;
     return absl::OkStatus();
   }

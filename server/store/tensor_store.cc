@@ -1,5 +1,7 @@
 #include "server/store/tensor_store.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 
@@ -146,8 +148,8 @@ absl::Status TensorStore::Free(absl::string_view tenant, const Handle& handle) {
 }
 
 absl::StatusOr<TensorStore::Writing> TensorStore::BeginWrite(absl::string_view tenant,
-                                                             const Handle& handle, int64_t offset,
-                                                             std::optional<int64_t> size_bytes) {
+                                                             const Handle& handle, uint64_t offset,
+                                                             std::optional<uint64_t> size_bytes) {
   MutexLock lock(mutex_);
   Entry* const entry = FindEntry(tenant, handle);
   if (entry == nullptr) return NoTensor(handle);
@@ -155,9 +157,11 @@ absl::StatusOr<TensorStore::Writing> TensorStore::BeginWrite(absl::string_view t
     return absl::FailedPreconditionError(
         absl::StrCat("write: all bytes of tensor ", handle.ToString(), " have come already"));
   }
-  const int64_t taken = size_bytes.value_or(entry->tensor.buffer->size_bytes() - offset);
+  const auto all = static_cast<uint64_t>(entry->tensor.buffer->size_bytes());
+  const uint64_t taken = size_bytes.value_or(all - std::min(offset, all));
   GPUCALL_RETURN_IF_ERROR(entry->parts->Take(offset, taken));
-  return Writing{handle, entry->tensor.buffer, offset, taken};
+  return Writing{handle, entry->tensor.buffer, static_cast<int64_t>(offset),
+                 static_cast<int64_t>(taken)};
 }
 
 absl::Status TensorStore::EndWrite(absl::string_view tenant, const Writing& writing,

@@ -90,8 +90,8 @@ class TensorStore {
     BufferPointer buffer;
     int64_t offset, size_bytes;
   };
-  absl::StatusOr<Writing> BeginWrite(absl::string_view tenant, const Handle& handle, int64_t offset,
-                                     std::optional<int64_t> size_bytes);
+  absl::StatusOr<Writing> BeginWrite(absl::string_view tenant, const Handle& handle,
+                                     uint64_t offset, std::optional<uint64_t> size_bytes);
   // All of the part has come, or not. NOT_FOUND: the tensor was freed meanwhile.
   enum class Outcome { kWritten, kGivenUp };
   absl::Status EndWrite(absl::string_view tenant, const Writing& writing, Outcome outcome,

@@ -6,12 +6,14 @@
 
 namespace gpucall {
 
-absl::Status WrittenParts::Take(int64_t offset, int64_t size_bytes) {
-  if (offset < 0 || size_bytes <= 0 || offset > size_bytes_ || size_bytes > size_bytes_ - offset) {
-    return absl::InvalidArgumentError(absl::StrCat("write: ", size_bytes, " bytes at offset ",
-                                                   offset, ", the tensor has ", size_bytes_));
+absl::Status WrittenParts::Take(uint64_t first, uint64_t size_bytes) {
+  const auto all = static_cast<uint64_t>(size_bytes_);
+  if (size_bytes == 0 || first > all || size_bytes > all - first) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("write: ", size_bytes, " bytes at offset ", first, ", the tensor has ", all));
   }
-  const int64_t end = offset + size_bytes;
+  const auto offset = static_cast<int64_t>(first);
+  const auto end = static_cast<int64_t>(first + size_bytes);
   const auto next = parts_.upper_bound(offset);
   const auto overlapped = [&](Parts::const_iterator part) {
     return absl::InvalidArgumentError(

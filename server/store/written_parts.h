@@ -18,7 +18,7 @@ class WrittenParts {
 
   // Takes a part for a writer. INVALID_ARGUMENT: empty, past the end, or overlapping one that is
   // taken. RESOURCE_EXHAUSTED: kMaxParts are.
-  absl::Status Take(int64_t offset, int64_t size_bytes);
+  absl::Status Take(uint64_t first, uint64_t size_bytes);
   // The part's bytes have come. REQUIRES: it is taken.
   void Finish(int64_t offset);
   // They have not: others may take it. REQUIRES: it is taken.

@@ -45,6 +45,25 @@ void AcquireCounters(grpc::internal::ServerCallbackCall* call) {
   }
 }
 
+// Stands for a reactor whose call is cancelled. Once OnCancel is over, library code counts it down;
+// OnDone comes only after that.
+class CancelledReactor final : public grpc::internal::ServerReactor {
+ public:
+  CancelledReactor(grpc::internal::ServerCallbackCall* call, grpc::internal::ServerReactor* reactor)
+      : call_(call), reactor_(reactor) {}
+
+  void OnCancel() override {
+    reactor_->OnCancel();
+    __tsan_release(call_);
+    delete this;
+  }
+  void OnDone() override {}
+
+ private:
+  grpc::internal::ServerCallbackCall* const call_;
+  grpc::internal::ServerReactor* const reactor_;
+};
+
 }  // namespace
 
 extern "C" {
@@ -114,7 +133,7 @@ void ServerCallbackCall::ScheduleOnDone(bool inline_ondone) {
 
 void ServerCallbackCall::CallOnCancel(ServerReactor* reactor) {
   AcquireCounters(this);
-  (this->*Next<&ServerCallbackCall::CallOnCancel>())(reactor);
+  (this->*Next<&ServerCallbackCall::CallOnCancel>())(new CancelledReactor(this, reactor));
 }
 
 }  // namespace grpc::internal
