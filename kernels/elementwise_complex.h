@@ -64,15 +64,15 @@ GPUCALL_FN Complex<T> Reciprocal(Complex<T> x) {
 
 template <class T>
 GPUCALL_FN bool IsNan(Complex<T> x) {
-  return IsNan(x.re) | IsNan(x.im);
+  return Either(IsNan(x.re), IsNan(x.im));
 }
 template <class T>
 GPUCALL_FN bool IsInf(Complex<T> x) {
-  return IsInf(x.re) | IsInf(x.im);
+  return Either(IsInf(x.re), IsInf(x.im));
 }
 template <class T>
 GPUCALL_FN bool IsFinite(Complex<T> x) {
-  return IsFinite(x.re) & IsFinite(x.im);
+  return Both(IsFinite(x.re), IsFinite(x.im));
 }
 template <class T>
 GPUCALL_FN bool Equal(Complex<T> a, Complex<T> b) {
@@ -101,19 +101,19 @@ GPUCALL_FN bool GreaterEqual(Complex<T> a, Complex<T> b) {
 }
 template <class T>
 GPUCALL_FN Complex<T> Minimum(Complex<T> a, Complex<T> b) {
-  return LessEqual(a, b) | IsNan(a) ? a : b;
+  return Either(LessEqual(a, b), IsNan(a)) ? a : b;
 }
 template <class T>
 GPUCALL_FN Complex<T> Maximum(Complex<T> a, Complex<T> b) {
-  return GreaterEqual(a, b) | IsNan(a) ? a : b;
+  return Either(GreaterEqual(a, b), IsNan(a)) ? a : b;
 }
 template <class T>
 GPUCALL_FN Complex<T> Fmin(Complex<T> a, Complex<T> b) {
-  return LessEqual(a, b) | IsNan(b) ? a : b;
+  return Either(LessEqual(a, b), IsNan(b)) ? a : b;
 }
 template <class T>
 GPUCALL_FN Complex<T> Fmax(Complex<T> a, Complex<T> b) {
-  return GreaterEqual(a, b) | IsNan(b) ? a : b;
+  return Either(GreaterEqual(a, b), IsNan(b)) ? a : b;
 }
 template <class T>
 GPUCALL_FN Complex<T> Sign(Complex<T> x) {

@@ -151,7 +151,7 @@ GPUCALL_FN inline Wide Atanh(Wide x) {
   const double a = Abs(x.re), b = Abs(x.im);
   if (IsLarge(x)) {  // 1 / x, and a right angle
     const double size = Hypot(x.re * 0.5, x.im * 0.5);
-    const double real = IsInf(a) | IsInf(b) ? 0 : a / size / size * 0.25;
+    const double real = Either(IsInf(a), IsInf(b)) ? 0 : a / size / size * 0.25;
     return {Copysign(real, x.re), Copysign(kRightAngle, x.im)};
   }
   const double near_pole = (0.693147180559945309417232121458 - Log(b)) * 0.5;

@@ -181,7 +181,7 @@ template <class T>
 GPUCALL_FN T RightShift(T a, T count) {
   const T within = IsShift(count) ? count : static_cast<T>(kBits<T> - 1);
   const T shifted = static_cast<T>(a >> within);
-  return kIsSigned<T> | IsShift(count) ? shifted : T(0);
+  return kIsSigned<T> || IsShift(count) ? shifted : T(0);
 }
 
 // Integer division that is defined for every divisor: by 0 it gives 0, and the smallest integer by
@@ -189,7 +189,7 @@ GPUCALL_FN T RightShift(T a, T count) {
 template <bool kFloor, class T>
 GPUCALL_FN T QuotientOf(T a, T b) {
   const bool minus_one = kIsSigned<T> && b == static_cast<T>(-1);
-  const T divisor = (b == T(0)) | minus_one ? T(1) : b;
+  const T divisor = Either(b == T(0), minus_one) ? T(1) : b;
   const T quotient = static_cast<T>(a / divisor);
   const bool inexact = quotient * divisor != a;
   const bool down = kFloor && inexact && (a < T(0)) != (divisor < T(0));

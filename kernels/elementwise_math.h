@@ -75,14 +75,14 @@ GPUCALL_FN Bits NextBits(T a, T b, Bits bits_of_a, Bits bits_of_b) {
 template <class T>
 GPUCALL_FN T NextAfter(T a, T b) {
   const T next = OfBits(NextBits(a, b, BitsOf(a), BitsOf(b)));
-  return (a != a) | (b != b) ? a + b : a == b ? b : next;
+  return Either(a != a, b != b) ? a + b : a == b ? b : next;
 }
 // Of float16 and bfloat16, whose neighbours are further apart than float's.
 template <class Half>
 GPUCALL_FN Half NextHalf(Half a, Half b) {
   const float x = Widened(a), y = Widened(b);
   const Half next = {NextBits(x, y, a.bits, b.bits)};
-  return (x != x) | (y != y) ? Narrowed<Half>(x + y) : x == y ? b : next;
+  return Either(x != x, y != y) ? Narrowed<Half>(x + y) : x == y ? b : next;
 }
 GPUCALL_FN inline Float16 NextAfter(Float16 a, Float16 b) { return NextHalf(a, b); }
 GPUCALL_FN inline Bfloat16 NextAfter(Bfloat16 a, Bfloat16 b) { return NextHalf(a, b); }

@@ -83,6 +83,14 @@ inline constexpr T kHighest = kIsSigned<T> ? static_cast<T>((1ull << (kBits<T> -
 template <class T>
 inline constexpr T kLowest = kIsSigned<T> ? static_cast<T>(1ull << (kBits<T> - 1)) : T(0);
 
+// Both are computed, without a branch, so that loops over them vectorise.
+GPUCALL_FN inline bool Either(bool a, bool b) {
+  return (static_cast<int>(a) | static_cast<int>(b)) != 0;
+}
+GPUCALL_FN inline bool Both(bool a, bool b) {
+  return (static_cast<int>(a) & static_cast<int>(b)) != 0;
+}
+
 GPUCALL_FN inline unsigned BitsOf(float x) { return __builtin_bit_cast(unsigned, x); }
 GPUCALL_FN inline unsigned long long BitsOf(double x) {
   return __builtin_bit_cast(unsigned long long, x);
@@ -117,7 +125,7 @@ GPUCALL_FN inline float RoundedToOdd(double x) {
   const double back = nearest;
   const unsigned bits = BitsOf(nearest);
   const unsigned truncated = (back < 0 ? -back : back) > (x < 0 ? -x : x) ? bits - 1u : bits;
-  return (back == x) | (x != x) ? nearest : OfBits(truncated | 1u);
+  return Either(back == x, x != x) ? nearest : OfBits(truncated | 1u);
 }
 
 // Towards zero; what T does not hold becomes the nearest that it does; NaN becomes 0.

@@ -4,6 +4,7 @@
 #define GPUCALL_KERNELS_CUDA_ELEMENTWISE_SOURCE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ enum class ElementType : uint8_t {
 };
 int ElementBytes(ElementType type);
 std::string_view TypeName(ElementType type);  // in sources: "unsigned char"
+inline bool IsComplex(ElementType type) { return type >= ElementType::kComplex64; }
 
 // How an input is read while the kernel walks the result.
 enum class ReadMode : uint8_t {
@@ -52,6 +54,8 @@ struct ElementwiseKernel {
   // Dimensions that rows have for strided inputs: 2, 4 or 8; 0 without a strided input.
   int rank = 0;
 };
+
+ElementType RegisterType(const ElementwiseKernel& kernel, size_t index);
 
 // Equal for kernels with equal source.
 std::string ElementwiseSignature(const ElementwiseKernel& kernel);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
@@ -220,6 +222,29 @@ TEST_F(DeviceTest, DTypesMixInAChain) {
   EXPECT_TRUE(SameElements(got[1], c));
   EXPECT_TRUE(SameElements(got[2], u));
   EXPECT_TRUE(SameElements(got[3], Run(Op::kLogicalAnd, {b, u})));
+}
+
+// No dtype holds both: float64 would take neighbours past 2^53 for equal.
+TEST_F(DeviceTest, Int64IsComparedWithUint64Exactly) {
+  constexpr int64_t kLowest = std::numeric_limits<int64_t>::min(), kHighest = ~kLowest;
+  const std::vector<int64_t> s = {kLowest, -1, 0, 1, kHighest - 1, kHighest};
+  const std::vector<uint64_t> u = {0, 1, kHighest - 1, kHighest, uint64_t{1} << 63, ~uint64_t{0}};
+  const auto check = [&](Op op, Op mirrored, auto holds) {
+    std::vector<bool> right;
+    for (const int64_t a : s) {
+      for (const uint64_t b : u) right.push_back(holds(a, b));
+    }
+    const Array column = ArrayOf<int64_t>({6, 1}, s), row = ArrayOf<uint64_t>({1, 6}, u);
+    EXPECT_TRUE(SameElements(Run(op, {column, row}), ArrayOf<bool>({6, 6}, right)));
+    EXPECT_TRUE(SameElements(Run(mirrored, {row, column}), ArrayOf<bool>({6, 6}, right)));
+  };
+  using std::cmp_equal, std::cmp_less, std::cmp_less_equal;
+  check(Op::kEqual, Op::kEqual, [](auto a, auto b) { return cmp_equal(a, b); });
+  check(Op::kNotEqual, Op::kNotEqual, [](auto a, auto b) { return !cmp_equal(a, b); });
+  check(Op::kLess, Op::kGreater, [](auto a, auto b) { return cmp_less(a, b); });
+  check(Op::kLessEqual, Op::kGreaterEqual, [](auto a, auto b) { return cmp_less_equal(a, b); });
+  check(Op::kGreater, Op::kLess, [](auto a, auto b) { return !cmp_less_equal(a, b); });
+  check(Op::kGreaterEqual, Op::kLessEqual, [](auto a, auto b) { return !cmp_less(a, b); });
 }
 
 TEST_F(DeviceTest, BoolBytesOtherThanOneAreTrue) {
