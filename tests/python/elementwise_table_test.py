@@ -20,11 +20,14 @@ NARROW = ("bool", "uint8", "int8", BFLOAT16)  # beside which bfloat16 stays
 
 def values(dtype: np.dtype[Any], count: int) -> Any:
     """`count` elements, of complex dtypes finite and not small: the standards differ about the others."""
-    rng = np.random.default_rng(dtype.num)
+    rng: Any = np.random.default_rng(dtype.num)
+    limits: Any
+    special: list[Any]
     if dtype.kind in "bu":
-        special = [0, 1, 2, 3, 7] if dtype.kind == "u" else [False, True]
+        special = [False, True]
         if dtype.kind == "u":
-            special += [np.iinfo(dtype).max, np.iinfo(dtype).max // 2 + 1]
+            limits = np.iinfo(dtype)
+            special = [0, 1, 2, 3, 7, limits.max, limits.max // 2, limits.max // 2 + 1]
         numbers = rng.integers(0, 40, count)
     elif dtype.kind == "i":
         limits = np.iinfo(dtype)
