@@ -33,8 +33,9 @@ struct ElementwiseStep {
   static constexpr size_t kMaxInstructions = 64;
   struct Instruction {
     ElementwiseOp op;
-    DType dtype;  // computed in: operands are converted to it first (kWhere's condition to bool);
-                  // also the result's
+    // Operands are converted to it first, but for conditions (to bool) and what kCast casts.
+    DType computed_in;
+    DType result;
     std::array<uint16_t, 3> operands;  // registers; as many as the operation's arity
     bool operator==(const Instruction&) const = default;
   };

@@ -138,7 +138,11 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     fields: tuple[int, ...]
     if operation.WhichOneof("kind") == "elementwise":
         path, fields = _wire.ELEMENTWISE, (2,) * len(arrays)
-        head = _wire.ElementwiseRequest(op=operation.elementwise, options=options)
+        head = _wire.ElementwiseRequest(
+            op=operation.elementwise,
+            output_dtype=operation.output_dtype,
+            options=options,
+        )
     elif operation.WhichOneof("kind") == "matmul":
         path, fields = _wire.MATMUL, (1, 2)
         head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
