@@ -14,7 +14,7 @@ import numpy as np
 
 from onnx_layouts import LAYOUTS
 from onnx_reductions import REDUCTIONS
-from onnx_rows import LeftOut, Row, direct
+from onnx_rows import Row, direct
 
 # The same operation under another name, or the same name.
 _DIRECT = {
@@ -207,9 +207,29 @@ def _gemm(ops: Any, attributes: Any, a: Any, b: Any, c: Any = None) -> Any:
 
 
 def _top_k(ops: Any, attributes: Any, x: Any, k: Any) -> Any:
-    if not attributes.get("largest", 1):
-        raise LeftOut("top_k gives the largest")
-    return ops.top_k(x, int(k[0]), axis=attributes.get("axis", -1))
+    axis = attributes.get("axis", -1) % x.ndim
+    largest = bool(attributes.get("largest", 1))
+    first = (slice(None),) * axis + (slice(int(k[0])),)
+    return tuple(
+        ops.slice(order(x, axis=axis, descending=largest), first)
+        for order in (ops.sort, ops.argsort)
+    )
+
+
+def _cumulative(name: str) -> Row:
+    """In steps backwards, or of what is before each element, by moving elements."""
+
+    def row(ops: Any, attributes: Any, x: Any, axis: Any) -> Any:
+        along = int(axis) % x.ndim
+        y = ops.flip(x, axis=along) if attributes.get("reverse") else x
+        if attributes.get("exclusive"):
+            widths = [(int(i == along), 0) for i in range(x.ndim)]
+            y = ops.pad(y, widths, constant_values=int(name.endswith("prod")))
+            y = ops.slice(y, (slice(None),) * along + (slice(-1),))
+        y = getattr(ops, name)(y, axis=along)
+        return ops.flip(y, axis=along) if attributes.get("reverse") else y
+
+    return row
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
