@@ -255,8 +255,8 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
           continue;
         }
         GPUCALL_ASSIGN_OR_RETURN(
-            HostBytes output, Output(execution, group.plan->roots[group.plan->outputs[o]], g, i,
-                                     layout, downloaded));
+            HostBytes output,
+            Output(execution, group.plan->roots[group.plan->outputs[o]], g, i, layout, downloaded));
         bytes = AtTarget(std::move(output), target);
       }
     }

@@ -13,9 +13,8 @@ bool IsDirect(const Execution& execution, size_t output, size_t group, const Bat
   const uint32_t root = plan.roots[plan.outputs[output]];
   const HostTarget* target = execution.target(output);
   return target != nullptr && target->is_pinned &&
-         OutputBytes(execution, output) > Staging::kMaxPackedBytes &&
-         root >= plan.input_count && layout.BufferOf(root, group) == nullptr &&
-         plan.OutputsOf(root) == 1;
+         OutputBytes(execution, output) > Staging::kMaxPackedBytes && root >= plan.input_count &&
+         layout.BufferOf(root, group) == nullptr && plan.OutputsOf(root) == 1;
 }
 
 std::vector<Staging::Target> DirectTargets(absl::Span<const Execution> batch,

@@ -34,7 +34,7 @@ const CatalogueRow& RowOf(RearrangeKind kind);
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);
 // Its expression in kernels/elementwise_functions.h and those beside it: "MultiplyAdd".
 absl::string_view FunctionName(ElementwiseOp op);
-bool GivesElements(ReduceOp op);  // one for each of the input's, not for each line
+bool GivesElements(ReduceOp op);              // one for each of the input's, not for each line
 absl::string_view FunctionName(ReduceOp op);  // in kernels/reduce_functions.h: "ArgMax"
 // True for integer powers, whose exponents must be checked.
 bool MayFault(ElementwiseOp op, DType computed_in);
