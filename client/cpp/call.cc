@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "client/cpp/residents.h"
+#include "client/cpp/shared_call.h"
 #include "client/cpp/stream_call.h"
 #include "client/cpp/unary_call.h"
 
@@ -27,6 +28,27 @@ struct Borrowing {
   ~Borrowing() { over.set_value(); }
 };
 
+// Without shared memory.
+void StartSent(std::shared_ptr<Connection> connection,
+               std::shared_ptr<const EncodedRequest> request, const CallOptions& options,
+               absl::Time deadline, Client::Callback callback) {
+  if (request->InputBytes() > connection->stream_bytes) {
+    StartStream(std::move(connection), std::move(request), options, deadline, std::move(callback));
+    return;
+  }
+  StartUnary(connection, *request, options, deadline,
+             [connection, request, options, deadline,
+              callback = std::move(callback)](Client::Reply reply) mutable {
+               if (IsForStream(reply.status())) {
+                 StartStream(std::move(connection), std::move(request), options, deadline,
+                             std::move(callback));
+                 return;
+               }
+               connection.reset();  // first: whoever waits for the callback may then exit
+               callback(std::move(reply));
+             });
+}
+
 }  // namespace
 
 Client::Reply CallOwned(const std::shared_ptr<Connection>& connection,
@@ -38,6 +60,10 @@ Client::Reply CallOwned(const std::shared_ptr<Connection>& connection,
         PutLargeInputs(connection, *request, options, deadline, put);
     if (!sent.ok()) return sent.status();
     request = std::make_shared<const EncodedRequest>(*std::move(sent));
+  }
+  if (const auto shared = ShareTensors(connection->arena, *request)) {
+    Client::Reply reply = CallUnary(*connection, *shared, options, deadline);
+    if (!EndSharedCall(*connection->arena, *shared, reply.status())) return reply;
   }
   if (request->InputBytes() <= connection->stream_bytes) {
     Client::Reply reply = CallUnary(*connection, *request, options, deadline);
@@ -68,19 +94,20 @@ void StartOwned(std::shared_ptr<Connection> connection,
                 std::shared_ptr<const EncodedRequest> request, const CallOptions& options,
                 Client::Callback callback) {
   const absl::Time deadline = absl::Now() + options.deadline;
-  if (request->InputBytes() > connection->stream_bytes) {
-    StartStream(std::move(connection), std::move(request), options, deadline, std::move(callback));
+  std::shared_ptr<const EncodedRequest> shared = ShareTensors(connection->arena, *request);
+  if (shared == nullptr) {
+    StartSent(std::move(connection), std::move(request), options, deadline, std::move(callback));
     return;
   }
-  StartUnary(connection, *request, options, deadline,
-             [connection, request, options, deadline,
+  StartUnary(connection, *shared, options, deadline,
+             [connection, request, shared, options, deadline,
               callback = std::move(callback)](Client::Reply reply) mutable {
-               if (IsForStream(reply.status())) {
-                 StartStream(std::move(connection), std::move(request), options, deadline,
-                             std::move(callback));
+               if (EndSharedCall(*connection->arena, *shared, reply.status())) {
+                 StartSent(std::move(connection), std::move(request), options, deadline,
+                           std::move(callback));
                  return;
                }
-               connection.reset();  // first: whoever waits for the callback may then exit
+               connection.reset();
                callback(std::move(reply));
              });
 }

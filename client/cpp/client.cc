@@ -9,6 +9,7 @@
 #include "client/cpp/connection.h"
 #include "client/cpp/encoded_request.h"
 #include "client/cpp/residents.h"
+#include "client/cpp/shared_call.h"
 #include "client/cpp/wire.h"
 
 namespace gpucall {
@@ -26,7 +27,8 @@ absl::StatusOr<Tensor> OneOutput(Client::Reply reply) {
 absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options) {
   if (target.empty()) return absl::InvalidArgumentError("target is empty, use host or host:port");
   const std::shared_ptr<Connection> connection(
-      new Connection(MakeChannel(FullTarget(target), options), options.stream_bytes),
+      new Connection(MakeChannel(FullTarget(target), options), ArenaOf(target),
+                     options.stream_bytes),
       Connection::Delete);
   if (options.connect_deadline > absl::ZeroDuration() &&
       !connection->channel->WaitForConnected(
@@ -35,6 +37,17 @@ absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& o
                                                absl::FormatDuration(options.connect_deadline)));
   }
   return Client(connection);
+}
+
+absl::StatusOr<Tensor> Client::SharedTensor(DType dtype, Shape shape) const {
+  const absl::StatusOr<size_t> size_bytes = SizeBytes(dtype, shape);
+  if (!size_bytes.ok()) return size_bytes.status();
+  if (connection_->arena != nullptr) {
+    if (std::shared_ptr<char> data = connection_->arena->Take(*size_bytes)) {
+      return Tensor::FromMemory(dtype, std::move(shape), Memory(std::move(data), *size_bytes));
+    }
+  }
+  return Tensor::Uninitialized(dtype, std::move(shape));
 }
 
 Client::Reply Client::Call(const Request& request, const CallOptions& options) const {

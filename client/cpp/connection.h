@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "client/cpp/arena.h"
 #include "client/cpp/session.h"
 #include "gpucall/client.h"
 #include "gpucall/v1/server.grpc.pb.h"
@@ -20,10 +21,13 @@ namespace gpucall {
 inline namespace client {
 
 struct Connection {
-  Connection(std::shared_ptr<grpc::Channel> channel, int64_t stream_bytes)
+  // `arena` is null where no memory is shared with the server.
+  Connection(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Arena> arena,
+             int64_t stream_bytes)
       : channel(channel),
         calls(channel),
         server(channel),
+        arena(std::move(arena)),
         stream_bytes(stream_bytes),
         session(channel) {}
 
@@ -33,6 +37,7 @@ struct Connection {
   const std::shared_ptr<grpc::Channel> channel;
   grpc::GenericStub calls;
   v1::Server::Stub server;
+  const std::shared_ptr<Arena> arena;
   const int64_t stream_bytes;  // calls with more bytes of inputs go through RunStream
   Session session;
 };

@@ -31,8 +31,7 @@ EncodedRequest EncodeElementwise(v1::ElementwiseOp op, v1::DType output_dtype,
           .rest = message.SerializeAsString(),
           .fields = std::vector<int>(inputs.size(), v1::ElementwiseRequest::kInputsFieldNumber),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size()),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), inputs.size())};
 }
 
 }  // namespace
@@ -62,8 +61,7 @@ EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMul
           .rest = message.SerializeAsString(),
           .fields = {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber},
           .inputs = {a, b},
-          .program = OneOperation(std::move(operation), 2),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), 2)};
 }
 
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter) {
@@ -78,8 +76,7 @@ EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOpti
           .rest = message.SerializeAsString(),
           .fields = std::move(fields),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size()),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), inputs.size())};
 }
 
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs) {
@@ -89,8 +86,7 @@ EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inp
           .rest = message.SerializeAsString(),
           .fields = std::vector<int>(inputs.size(), v1::RunRequest::kInputsFieldNumber),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = std::move(*message.mutable_program()),
-          .owner = nullptr};
+          .program = std::move(*message.mutable_program())};
 }
 
 EncodedRequest WithCopies(EncodedRequest request) {

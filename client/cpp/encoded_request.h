@@ -3,26 +3,40 @@
 #define GPUCALL_CLIENT_CPP_ENCODED_REQUEST_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "client/cpp/arena.h"
 #include "client/cpp/message_writer.h"
 #include "gpucall/operations.h"
 #include "gpucall/program.h"
 #include "gpucall/tensor.h"
 #include "gpucall/v1/operation.pb.h"
+#include "gpucall/v1/tensor.pb.h"
 
 namespace gpucall {
 inline namespace client {
+
+// Where a call's tensors are in shared memory.
+struct SharedTensors {
+  std::shared_ptr<Arena> arena;
+  std::vector<std::optional<v1::Region>> inputs;  // none: it is in the message
+  std::vector<std::shared_ptr<char>> copies;      // of inputs
+  std::shared_ptr<char> results;                  // null: they are in the reply
+  v1::Area area;                                  // the same
+};
 
 struct EncodedRequest {
   std::string method;       // "/gpucall.v1.Compute/Run"
   std::string rest;         // the message of `method` but for the inputs
   std::vector<int> fields;  // of `method`'s message, one for each input
   std::vector<TensorRef> inputs;
-  v1::Program program;       // the same call for RunStream
-  Owner owner;               // keeps the inputs' elements
+  v1::Program program;                                    // the same call for RunStream
+  Owner owner = nullptr;                                  // keeps the inputs' elements
+  std::shared_ptr<const SharedTensors> shared = nullptr;  // null: all tensors are in the message
   bool is_borrowed = false;  // `owner` stands for the caller, who waits until it is let go
 
   int64_t InputBytes() const;

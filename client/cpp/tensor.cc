@@ -50,14 +50,18 @@ absl::StatusOr<size_t> SizeBytes(DType dtype, const Shape& shape) {
 }
 
 absl::StatusOr<Tensor> Tensor::FromBytes(DType dtype, Shape shape, std::string bytes) {
+  return FromMemory(dtype, std::move(shape), Memory(std::move(bytes)));
+}
+
+absl::StatusOr<Tensor> Tensor::FromMemory(DType dtype, Shape shape, Memory memory) {
   const absl::StatusOr<size_t> size = SizeBytes(dtype, shape);
   if (!size.ok()) return size.status();
-  if (*size != bytes.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("shape (", absl::StrJoin(shape, ", "), ") of ",
-                                                   DTypeName(dtype), " needs ", *size,
-                                                   " bytes of elements, got ", bytes.size()));
+  if (*size != memory.size_bytes()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shape (", absl::StrJoin(shape, ", "), ") of ", DTypeName(dtype), " needs ",
+                     *size, " bytes of elements, got ", memory.size_bytes()));
   }
-  return Tensor(dtype, std::move(shape), Memory(std::move(bytes)));
+  return Tensor(dtype, std::move(shape), std::move(memory));
 }
 
 absl::StatusOr<Tensor> Tensor::Uninitialized(DType dtype, Shape shape) {

@@ -38,13 +38,14 @@ struct PendingCall {
   const std::shared_ptr<Connection> connection;  // first: outlives the channel's use in context
   CallContext context;
   grpc::ByteBuffer request, reply;
+  std::shared_ptr<const SharedTensors> shared;
   Receipt* receipt = nullptr;
   Client::Callback callback;
 
   static void Complete(std::unique_ptr<PendingCall> call, const grpc::Status& status) {
     const OnCallbackThread here;
-    Client::Reply reply =
-        status.ok() ? DecodeReply(call->reply, call->receipt) : Client::Reply(ToAbsl(status));
+    Client::Reply reply = status.ok() ? DecodeReply(call->reply, call->receipt, call->shared.get())
+                                      : Client::Reply(ToAbsl(status));
     Client::Callback callback = std::move(call->callback);
     call.reset();  // first: whoever waits for the callback may then destroy the Client
     callback(std::move(reply));
@@ -57,7 +58,7 @@ Client::Reply CallUnary(Connection& connection, const EncodedRequest& request,
                         const CallOptions& options, absl::Time deadline) {
   const absl::StatusOr<grpc::ByteBuffer> reply = SendUnary(connection, request, options, deadline);
   if (!reply.ok()) return reply.status();
-  return DecodeReply(*reply, options.receipt);
+  return DecodeReply(*reply, options.receipt, request.shared.get());
 }
 
 absl::StatusOr<grpc::ByteBuffer> SendUnary(Connection& connection, const EncodedRequest& request,
@@ -96,6 +97,7 @@ void StartUnary(std::shared_ptr<Connection> connection, const EncodedRequest& re
   }
   auto call = std::make_unique<PendingCall>(std::move(connection), deadline, options.stop);
   call->request = *std::move(message);
+  call->shared = request.shared;
   call->receipt = options.receipt;
   call->callback = std::move(callback);
   PendingCall* pending = call.release();

@@ -1,5 +1,6 @@
 #include "client/cpp/wire.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -21,10 +22,40 @@ std::string TensorHead(const TensorRef& tensor) {
 }
 
 // Every request has `options` at one number.
-std::string OptionsOf(WantReceipt receipt) {
+std::string OptionsOf(WantReceipt receipt, const SharedTensors* shared) {
   v1::RunRequest request;
+  if (shared != nullptr && shared->results != nullptr) {
+    *request.mutable_options()->mutable_output_area() = shared->area;
+  }
   if (receipt == WantReceipt::kYes) request.mutable_options()->set_want_receipt(true);
   return request.SerializeAsString();
+}
+
+// An output that the server has put into shared memory: it keeps all of the results' place.
+absl::StatusOr<Tensor> SharedOutput(const TensorType& type, const v1::Region& region,
+                                    const SharedTensors* shared) {
+  const bool known = shared != nullptr && shared->results != nullptr &&
+                     region.segment() == shared->area.segment() &&
+                     region.offset() >= shared->area.offset();
+  const uint64_t offset = known ? region.offset() - shared->area.offset() : 0;
+  if (!known || offset > shared->area.size_bytes() ||
+      type.size_bytes > shared->area.size_bytes() - offset) {
+    return BadReply("has an output outside the memory that it was given");
+  }
+  std::shared_ptr<char> data(shared->results, shared->results.get() + offset);
+  return Tensor::FromMemory(type.dtype, type.shape, Memory(std::move(data), type.size_bytes));
+}
+
+// Gives back what the results did not need.
+void Trim(const SharedTensors& shared, absl::Span<const ReceivedTensor> outputs,
+          absl::Span<const Tensor> tensors) {
+  size_t used = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].header.has_region()) continue;
+    const uint64_t offset = outputs[i].header.region().offset() - shared.area.offset();
+    used = std::max<size_t>(used, offset + tensors[i].bytes().size());
+  }
+  shared.arena->Trim(shared.results.get(), used);
 }
 
 }  // namespace
@@ -37,8 +68,16 @@ void SetHeader(const TensorRef& from, v1::Tensor& tensor) {
 absl::StatusOr<grpc::ByteBuffer> EncodeUnary(const EncodedRequest& request, WantReceipt receipt) {
   MessageWriter writer(request.owner);
   writer.Add(request.rest);
-  writer.Add(OptionsOf(receipt));
+  writer.Add(OptionsOf(receipt, request.shared.get()));
   for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (request.shared != nullptr && request.shared->inputs[i].has_value()) {
+      v1::Tensor tensor;
+      SetHeader(request.inputs[i], tensor);
+      *tensor.mutable_region() = *request.shared->inputs[i];
+      writer.AddFieldHeader(request.fields[i], tensor.ByteSizeLong());
+      writer.Add(tensor.SerializeAsString());
+      continue;
+    }
     const std::string head = TensorHead(request.inputs[i]);
     const absl::string_view elements = request.inputs[i].bytes();
     const int source = request.inputs[i].is_resident() ? v1::Tensor::kHandleFieldNumber
@@ -75,7 +114,8 @@ absl::StatusOr<TensorType> DecodeHeader(const v1::Tensor& header) {
   return type;
 }
 
-absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& bytes, Receipt* receipt) {
+absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& bytes, Receipt* receipt,
+                                                const SharedTensors* shared) {
   std::vector<grpc::Slice> slices;
   ReceivedReply reply;
   if (!bytes.Dump(&slices).ok() || !ReadReply(PiecesOf(slices), reply)) {
@@ -85,6 +125,12 @@ absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& bytes, R
   for (const ReceivedTensor& from : reply.outputs) {
     const absl::StatusOr<TensorType> type = DecodeHeader(from.header);
     if (!type.ok()) return type.status();
+    if (from.header.has_region()) {
+      absl::StatusOr<Tensor> output = SharedOutput(*type, from.header.region(), shared);
+      if (!output.ok()) return output.status();
+      outputs.push_back(*std::move(output));
+      continue;
+    }
     if (SizeBytes(from.data) != type->size_bytes) {
       return BadReply(absl::StrCat("has an output of shape (", absl::StrJoin(type->shape, ", "),
                                    ") of ", DTypeName(type->dtype), ", which needs ",
@@ -96,6 +142,7 @@ absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& bytes, R
     Copy(from.data, output->mutable_data());
     outputs.push_back(*std::move(output));
   }
+  if (shared != nullptr && shared->results != nullptr) Trim(*shared, reply.outputs, outputs);
   if (receipt != nullptr) FromWire(reply.receipt, *receipt);
   return outputs;
 }

@@ -30,9 +30,11 @@ absl::StatusOr<grpc::ByteBuffer> EncodeUnary(const EncodedRequest& request, Want
 // dtype and shape.
 void SetHeader(const TensorRef& from, v1::Tensor& tensor);
 
-// The outputs of a ComputeReply or a RunReply, their elements copied once. Sets *receipt unless
-// null. INTERNAL: not such a message, or a tensor that cannot be. RESOURCE_EXHAUSTED: no memory.
-absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& reply, Receipt* receipt);
+// The outputs of a ComputeReply or a RunReply, their elements copied once, but for those that are
+// where `shared` (null: nowhere) has room for them. Sets *receipt unless null. INTERNAL: not such a
+// message, or a tensor that cannot be. RESOURCE_EXHAUSTED: no memory.
+absl::StatusOr<std::vector<Tensor>> DecodeReply(const grpc::ByteBuffer& reply, Receipt* receipt,
+                                                const SharedTensors* shared = nullptr);
 // A tensor of a reply, but for its elements.
 struct TensorType {
   DType dtype;

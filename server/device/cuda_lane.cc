@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/device/cuda_layout.h"
+#include "server/device/cuda_mapped_batch.h"
 #include "server/device/cuda_status.h"
+#include "server/device/cuda_targets.h"
 
 namespace gpucall {
 namespace {
@@ -81,6 +83,13 @@ absl::Status CudaLane::Execute(absl::Span<Execution> batch, BatchTiming& timing)
 absl::Status CudaLane::Run(absl::Span<Execution> batch, BatchTiming& timing) {
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaSetDevice(device_.ordinal));
   for (Execution& execution : batch) GPUCALL_RETURN_IF_ERROR(MakeBuffers(execution));
+  MappedBatch mapped(batch);
+  GPUCALL_RETURN_IF_ERROR(RunMapped(mapped.executions(), timing));
+  mapped.Deliver();
+  return absl::OkStatus();
+}
+
+absl::Status CudaLane::RunMapped(absl::Span<Execution> batch, BatchTiming& timing) {
   BatchLayout layout(batch);
   GPUCALL_ASSIGN_OR_RETURN(const auto steps, PrepareSteps(layout));
   const bool in_place = FitsInPlace(layout);
@@ -109,7 +118,8 @@ absl::StatusOr<Downloaded> CudaLane::RunCopied(absl::Span<Execution> batch, Batc
   for (const auto& step : steps) GPUCALL_RETURN_IF_ERROR(step->Launch(stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kComputed));
   GPUCALL_RETURN_IF_ERROR(staging_.StartDownload(memory.data() + layout.download_offset(),
-                                                 layout.download_bytes(), stream_.get()));
+                                                 layout.download_bytes(),
+                                                 DirectTargets(batch, layout), stream_.get()));
   GPUCALL_RETURN_IF_ERROR(Record(kCopiedOut));
   return staging_.FinishDownload(marks_[kCopiedOut].get());
 }
@@ -160,7 +170,7 @@ std::vector<Staging::Segment> CudaLane::Segments(absl::Span<const Execution> bat
         int64_t offset = slots.offset + static_cast<int64_t>(i) * slots.stride;
         const Execution& execution = batch[layout.groups()[g].members[i]];
         for (const HostBytes::Piece& piece : execution.inputs[value].host.pieces()) {
-          segments.push_back({offset, piece.data, piece.size_bytes});
+          segments.push_back({offset, piece.data, piece.size_bytes, piece.is_pinned});
           offset += piece.size_bytes;
         }
       }
@@ -235,9 +245,15 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
       }
       for (size_t o = 0; o < group.plan->outputs.size(); ++o) {
         if (execution.keeps(o)) continue;
+        const HostTarget* const target = execution.target(o);
+        HostBytes& bytes = execution.outputs[o].host;
+        if (IsDirect(execution, o, g, layout)) {
+          bytes = HostBytes(target->data, OutputBytes(execution, o), target->owner);
+          continue;
+        }
         GPUCALL_ASSIGN_OR_RETURN(
             HostBytes output, Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
-        execution.outputs[o].host = AtTarget(std::move(output), execution.target(o));
+        bytes = AtTarget(std::move(output), target);
       }
     }
   }
@@ -248,12 +264,16 @@ absl::StatusOr<HostBytes> CudaLane::Output(const Execution& execution, uint32_t 
                                            size_t member, const BatchLayout& layout,
                                            const Downloaded& downloaded) {
   const int64_t size_bytes = execution.plan->values[value].size_bytes();
+  const bool is_input = value < execution.plan->input_count;
+  if (is_input && !execution.inputs[value].host.pieces().empty()) {
+    return execution.inputs[value].host;
+  }
   if (const DeviceBuffer* buffer = layout.BufferOf(value, group)) {
     GPUCALL_ASSIGN_OR_RETURN(const Downloaded copy,
                              staging_.DownloadToBlocks(buffer->data(), size_bytes, stream_.get()));
     return copy.Range(0, size_bytes);
   }
-  if (value < execution.plan->input_count) return execution.inputs[value].host;
+  if (is_input) return HostBytes();
   const BatchLayout::Slots slots = layout.SlotsOf(value, group);
   const int64_t offset = slots.offset + static_cast<int64_t>(member) * slots.stride;
   return downloaded.Range(offset - layout.download_offset(), size_bytes);

@@ -28,7 +28,8 @@ struct CudaDeviceState {
 };
 
 // Runs a batch as: one copy up, the launches of each step, one copy down, all in the lane's stream.
-// A small elementwise batch is run in place, in page-locked memory: one launch, no copy.
+// A small elementwise batch is run in place, in page-locked memory: one launch, no copy. So is one
+// of any size whose inputs and targets are page-locked.
 class CudaLane : public Lane {
  public:
   // `device` must outlive the lane. RESOURCE_EXHAUSTED: no memory for it.
@@ -45,6 +46,7 @@ class CudaLane : public Lane {
   using StepRuns = absl::Span<const std::unique_ptr<StepRun>>;
 
   absl::Status Run(absl::Span<Execution> batch, BatchTiming& timing);
+  absl::Status RunMapped(absl::Span<Execution> batch, BatchTiming& timing);
   // Return the layout's download region, in host memory.
   absl::StatusOr<Downloaded> RunCopied(absl::Span<Execution> batch, BatchLayout& layout,
                                        StepRuns steps);

@@ -76,19 +76,44 @@ absl::StatusOr<Staging> Staging::Make(std::shared_ptr<PinnedPool> blocks, CopyTh
 
 absl::Status Staging::Upload(absl::Span<const Segment> segments, int64_t size_bytes,
                              std::byte* device, cudaStream_t stream) {
-  const bool reuses_pieces = size_bytes > kArenaBytes;
-  for (int64_t piece = 0; piece < PieceCount(size_bytes, kPieceBytes); ++piece) {
-    const int64_t begin = piece * kPieceBytes;
-    const int64_t end = std::min(size_bytes, begin + kPieceBytes);
+  const auto is_packed = [](const Segment& segment) {
+    return !segment.is_pinned || segment.size_bytes <= kMaxPackedBytes;
+  };
+  Packing packing;
+  packing.reuses_pieces = size_bytes > kArenaBytes || !std::ranges::all_of(segments, is_packed);
+  int64_t packed_from = 0;
+  for (const Segment& segment : segments) {
+    if (is_packed(segment)) continue;
+    GPUCALL_RETURN_IF_ERROR(
+        UploadRange(segments, packed_from, segment.offset, device, packing, stream));
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(device + segment.offset, segment.data,
+                                                 static_cast<size_t>(segment.size_bytes),
+                                                 cudaMemcpyHostToDevice, stream));
+    packed_from = segment.offset + segment.size_bytes;
+  }
+  return UploadRange(segments, packed_from, size_bytes, device, packing, stream);
+}
+
+absl::Status Staging::UploadRange(absl::Span<const Segment> segments, int64_t begin, int64_t end,
+                                  std::byte* device, Packing& packing, cudaStream_t stream) {
+  const bool empty = std::ranges::none_of(segments, [begin, end](const Segment& s) {
+    return s.offset < end && s.offset + s.size_bytes > begin;
+  });
+  if (empty) return absl::OkStatus();
+  for (; begin < end; begin += kPieceBytes) {
+    const int64_t piece = packing.piece++;
+    const int64_t piece_end = std::min(end, begin + kPieceBytes);
     if (piece >= kPieceCount) GPUCALL_RETURN_IF_ERROR(WaitFor(PieceEvent(piece)));
-    threads_->Run(static_cast<int>(PieceCount(end - begin, kPartBytes)), [&](int part) {
+    threads_->Run(static_cast<int>(PieceCount(piece_end - begin, kPartBytes)), [&](int part) {
       const int64_t from = begin + part * kPartBytes;
-      Gather(segments, from, std::min(end, from + kPartBytes), Piece(piece) + (from - begin));
+      Gather(segments, from, std::min(piece_end, from + kPartBytes), Piece(piece) + (from - begin));
     });
     GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(device + begin, Piece(piece),
-                                                 static_cast<size_t>(end - begin),
+                                                 static_cast<size_t>(piece_end - begin),
                                                  cudaMemcpyHostToDevice, stream));
-    if (reuses_pieces) GPUCALL_RETURN_IF_CUDA_ERROR(cudaEventRecord(PieceEvent(piece), stream));
+    if (packing.reuses_pieces) {
+      GPUCALL_RETURN_IF_CUDA_ERROR(cudaEventRecord(PieceEvent(piece), stream));
+    }
   }
   return absl::OkStatus();
 }
@@ -98,9 +123,14 @@ void Staging::Pack(absl::Span<const Segment> segments) const {
 }
 
 absl::Status Staging::StartDownload(const std::byte* device, int64_t size_bytes,
-                                    cudaStream_t stream) {
+                                    absl::Span<const Target> targets, cudaStream_t stream) {
   blocks_.clear();
-  if (size_bytes > kMaxArenaDownload) return StartBlocks(device, size_bytes, stream);
+  for (const Target& target : targets) {
+    GPUCALL_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(target.data, device + target.offset,
+                                                 static_cast<size_t>(target.size_bytes),
+                                                 cudaMemcpyDeviceToHost, stream));
+  }
+  if (size_bytes > kMaxArenaDownload) return StartBlocks(device, size_bytes, targets, stream);
   if (size_bytes == 0) return absl::OkStatus();
   return CudaStatus(cudaMemcpyAsync(arena(), device, static_cast<size_t>(size_bytes),
                                     cudaMemcpyDeviceToHost, stream),
@@ -108,9 +138,16 @@ absl::Status Staging::StartDownload(const std::byte* device, int64_t size_bytes,
 }
 
 absl::Status Staging::StartBlocks(const std::byte* device, int64_t size_bytes,
-                                  cudaStream_t stream) {
+                                  absl::Span<const Target> targets, cudaStream_t stream) {
   for (int64_t begin = 0; begin < size_bytes; begin += PinnedPool::kBlockBytes) {
     const int64_t count = std::min(size_bytes - begin, PinnedPool::kBlockBytes);
+    const bool has_target = std::ranges::any_of(targets, [begin, count](const Target& t) {
+      return t.offset <= begin && begin + count <= t.offset + t.size_bytes;
+    });
+    if (has_target) {
+      blocks_.emplace_back();
+      continue;
+    }
     std::shared_ptr<std::byte> block = pool_->Take();
     if (block == nullptr) {
       return absl::ResourceExhaustedError(
@@ -132,7 +169,7 @@ absl::StatusOr<Downloaded> Staging::FinishDownload(cudaEvent_t done) {
 absl::StatusOr<Downloaded> Staging::DownloadToBlocks(const std::byte* device, int64_t size_bytes,
                                                      cudaStream_t stream) {
   blocks_.clear();
-  GPUCALL_RETURN_IF_ERROR(StartBlocks(device, size_bytes, stream));
+  GPUCALL_RETURN_IF_ERROR(StartBlocks(device, size_bytes, {}, stream));
   GPUCALL_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream));
   return Downloaded(std::exchange(blocks_, {}));
 }

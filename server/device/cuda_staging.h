@@ -27,11 +27,11 @@ class Downloaded {
   Downloaded() = default;
   // In memory that is valid until the staging is used again.
   explicit Downloaded(const std::byte* data) : data_(data) {}
-  // In blocks of PinnedPool::kBlockBytes, one after the other.
+  // In blocks of PinnedPool::kBlockBytes, one after the other; null where a target has the bytes.
   explicit Downloaded(std::vector<std::shared_ptr<std::byte>> blocks)
       : blocks_(std::move(blocks)) {}
 
-  // REQUIRES: within what was copied.
+  // REQUIRES: within what was copied, and not to a target.
   HostBytes Range(int64_t offset, int64_t size_bytes) const;
 
  private:
@@ -47,14 +47,24 @@ class Staging {
     int64_t offset;
     const void* data;
     int64_t size_bytes;
+    bool is_pinned = false;
   };
+  // Page-locked host memory for [offset, offset + size_bytes) of what is copied.
+  struct Target {
+    int64_t offset;
+    int64_t size_bytes;
+    std::byte* data;
+  };
+  // What is larger and page-locked is copied from where it is, and to where it goes.
+  static constexpr int64_t kMaxPackedBytes = int64_t{64} << 10;
 
   // Page-locks 64 MiB. RESOURCE_EXHAUSTED: there is not as much. `threads` must outlive it.
   static absl::StatusOr<Staging> Make(std::shared_ptr<PinnedPool> blocks, CopyThreads& threads);
 
   // Packs the segments (in order of offset, not overlapping) and copies `size_bytes` to `device`,
   // in one copy up to kPieceBytes, else in pieces, packing one while those before it are copied.
-  // Bytes between segments are anything. Returns when all segments have been read.
+  // Bytes between segments are anything. Large pinned segments are not packed. Returns when the
+  // others have been read.
   absl::Status Upload(absl::Span<const Segment> segments, int64_t size_bytes, std::byte* device,
                       cudaStream_t stream);
 
@@ -64,8 +74,10 @@ class Staging {
   void Pack(absl::Span<const Segment> segments) const;
 
   // Begins to copy `size_bytes` from `device`: in one copy to the arena where they are few, else to
-  // blocks that may outlive this. RESOURCE_EXHAUSTED: there is no host memory for more.
-  absl::Status StartDownload(const std::byte* device, int64_t size_bytes, cudaStream_t stream);
+  // blocks that may outlive this, and what `targets` are for to them.
+  // RESOURCE_EXHAUSTED: there is no host memory for more.
+  absl::Status StartDownload(const std::byte* device, int64_t size_bytes,
+                             absl::Span<const Target> targets, cudaStream_t stream);
   // Waits for `done`, recorded after StartDownload.
   absl::StatusOr<Downloaded> FinishDownload(cudaEvent_t done);
   // Copies to blocks, whatever the size, and waits for the stream.
@@ -80,7 +92,15 @@ class Staging {
 
   std::byte* Piece(int64_t index) const { return arena() + index % kPieceCount * kPieceBytes; }
   cudaEvent_t PieceEvent(int64_t index) const { return piece_events_[index % kPieceCount].get(); }
-  absl::Status StartBlocks(const std::byte* device, int64_t size_bytes, cudaStream_t stream);
+  struct Packing {
+    int64_t piece = 0;           // the next
+    bool reuses_pieces = false;  // there may be more than kPieceCount
+  };
+  // Packs and copies [begin, end).
+  absl::Status UploadRange(absl::Span<const Segment> segments, int64_t begin, int64_t end,
+                           std::byte* device, Packing& packing, cudaStream_t stream);
+  absl::Status StartBlocks(const std::byte* device, int64_t size_bytes,
+                           absl::Span<const Target> targets, cudaStream_t stream);
 
   CudaPinnedMemory arena_;
   std::vector<CudaEvent> piece_events_;

@@ -95,6 +95,7 @@ v1::SharedMemoryReply SharedMemoryServer::Answer(Connection& connection,
     if (id.ok()) reply.set_segment(*std::move(id));
   } else if (status.ok() && request.has_release_segment()) {
     status = Release(connection, request.release_segment().segment());
+    if (status.ok()) reply.set_segment(request.release_segment().segment());
   } else if (status.ok()) {
     status = absl::InvalidArgumentError(
         "request: is not set, allowed are register_segment and release_segment");

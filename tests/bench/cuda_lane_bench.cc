@@ -1,8 +1,13 @@
 // Batches through a CUDA lane: copies, launches and hand-over of many small calls.
+#include <sys/mman.h>
+
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/device/cuda_module.h"
 #include "tests/bench/cuda_timing.h"
 
@@ -15,20 +20,51 @@ struct LaneCase {
   std::vector<TensorType> types;
 };
 
-void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size) {
+// Inputs and outputs as a client shares them.
+struct SharedMemory {
+  explicit SharedMemory(Device& device) {
+    data = static_cast<std::byte*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    std::memset(data, 1, kBytes);
+    auto locked = device.LockHostMemory(data, kBytes);
+    Check(locked.ok(), locked.status().ToString().c_str());
+    lock = *std::move(locked);
+  }
+  ~SharedMemory() {
+    lock.reset();
+    munmap(data, kBytes);
+  }
+  static constexpr int64_t kBytes = int64_t{1} << 30;
+  std::byte* data;
+  std::shared_ptr<const void> lock;
+};
+
+// `shared`: null for inputs and outputs of messages.
+void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size, SharedMemory* shared = nullptr) {
   absl::StatusOr<Plan> plan = MakePlan(c.program, c.types, int64_t{1} << 34);
   Check(plan.ok(), plan.status().ToString().c_str());
   std::vector<std::vector<std::byte>> memory;
   std::vector<Storage> inputs;
+  int64_t used = 0;
   for (const TensorType& type : c.types) {
-    memory.emplace_back(static_cast<size_t>(type.size_bytes()));
+    const int64_t size_bytes = type.size_bytes();
+    memory.emplace_back(static_cast<size_t>(size_bytes));
     for (size_t i = 0; i < memory.back().size(); ++i) memory.back()[i] = std::byte(i % 61);
-    inputs.push_back({HostBytes(memory.back().data(), type.size_bytes())});
+    if (shared == nullptr) {
+      inputs.push_back({HostBytes(memory.back().data(), size_bytes)});
+      continue;
+    }
+    std::memcpy(shared->data + used, memory.back().data(), static_cast<size_t>(size_bytes));
+    inputs.emplace_back().host.Add({shared->data + used, size_bytes, shared->lock, true});
+    used += (size_bytes + 63) / 64 * 64;
   }
+  HostTarget target;
+  if (shared != nullptr) target = {shared->data + used, shared->lock, true};
   std::vector<Execution> batch(batch_size);
   for (Execution& execution : batch) {
     execution.plan = &*plan;
     execution.inputs = inputs;
+    execution.targets = absl::MakeConstSpan(&target, 1);
   }
   BatchTiming timing;
   std::vector<double> us;
@@ -41,11 +77,11 @@ void TimeBatches(Lane& lane, const LaneCase& c, size_t batch_size) {
   }
   std::sort(us.begin(), us.end());
   std::printf(
-      "lane: %-28s batch of %4zu  p50 %9.1f us  p99 %9.1f us  (copy in %.1f, compute %.1f, "
+      "lane: %-28s %-7s batch of %4zu  p50 %9.1f us  p99 %9.1f us  (copy in %.1f, compute %.1f, "
       "copy out %.1f us)\n",
-      c.name, batch_size, us[us.size() / 2], us[us.size() * 99 / 100],
-      absl::ToDoubleMicroseconds(timing.copy_in), absl::ToDoubleMicroseconds(timing.compute),
-      absl::ToDoubleMicroseconds(timing.copy_out));
+      c.name, shared == nullptr ? "message" : "shared", batch_size, us[us.size() / 2],
+      us[us.size() * 99 / 100], absl::ToDoubleMicroseconds(timing.copy_in),
+      absl::ToDoubleMicroseconds(timing.compute), absl::ToDoubleMicroseconds(timing.copy_out));
 }
 
 Program ProgramOf(const decltype(Operation::attributes)& attributes) {
@@ -74,11 +110,21 @@ void BenchLane() {
   for (const LaneCase& c : {add, matmul, filter}) {
     for (const size_t batch_size : {1, 64, 512}) TimeBatches(**lane, c, batch_size);
   }
-  TimeBatches(**lane,
-              {"add of 16 Mi floats",
-               ProgramOf(ElementwiseOp::kAdd),
-               {floats({1 << 24}), floats({1 << 24})}},
-              1);
+  SharedMemory shared(**device);
+  for (const int64_t side : {64, 256, 1024, 4096}) {
+    const TensorType square = floats({side, side});
+    const std::string size = absl::StrCat(" ", side, "x", side);
+    for (const auto& [name, attributes] :
+         {std::pair<std::string, decltype(Operation::attributes)>{"add", ElementwiseOp::kAdd},
+          {"gaussian", gaussian},
+          {"matmul", MatMulAttributes{}}}) {
+      const std::string title = name + size;
+      LaneCase c = {title.c_str(), ProgramOf(attributes), {square, square}};
+      c.types.resize(c.program.input_count);
+      TimeBatches(**lane, c, 1);
+      TimeBatches(**lane, c, 1, &shared);
+    }
+  }
 }
 
 }  // namespace

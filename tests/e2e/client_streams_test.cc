@@ -174,6 +174,20 @@ TEST_F(ClientStreams, ServerThatDiesIsUnavailable) {
   EXPECT_EQ(stream_->Abs(large).status().code(), absl::StatusCode::kUnavailable);
 }
 
+// The caller's elements may not be let go while the connection still holds some of them.
+TEST_F(ClientStreams, LateCallToAServerThatStallsReturnsWhenItMovesOn) {
+  const Tensor large = Noise({8000, 4000});
+  ASSERT_TRUE(stream_->Abs(Noise({3})).ok());
+  server_->process().Signal(SIGSTOP);
+  std::future<absl::Status> late = std::async(std::launch::async, [&] {
+    return stream_->Abs(large, {.deadline = absl::Milliseconds(300)}).status();
+  });
+  absl::SleepFor(absl::Seconds(1));
+  server_->process().Signal(SIGCONT);
+  EXPECT_EQ(late.get().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(stream_->Abs(large).ok());
+}
+
 // There and back in turn, to halve the memory that it takes.
 TEST_F(ClientStreams, PastTwoGibibytes) {
   if (AvailableBytes() < int64_t{7} << 30) GTEST_SKIP() << "needs 7 GiB of memory";

@@ -150,6 +150,11 @@ class Client {
   absl::StatusOr<std::vector<TensorHandle>> CallAndKeep(const Request& request,
                                                         const CallOptions& options = {}) const;
 
+  // A Tensor whose elements are still to be set. Where the target is a Unix socket they are in
+  // memory shared with the server, so that calls on it copy nothing here; so are large results.
+  // Other tensors are then copied once. Errors: Tensor::Uninitialized's.
+  absl::StatusOr<Tensor> SharedTensor(DType dtype, Shape shape) const;
+
   // What the server is, and every operation that it offers. These block.
   absl::StatusOr<ServerInfo> Info(const CallOptions& options = {}) const;
   absl::StatusOr<std::vector<CatalogueEntry>> Catalogue(const CallOptions& options = {}) const;

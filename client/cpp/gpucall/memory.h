@@ -19,6 +19,9 @@ class Memory {
   Memory() = default;
   // Takes the bytes as they are.
   explicit Memory(std::string bytes);
+  // The bytes of which nobody else has any use.
+  Memory(std::shared_ptr<char> data, size_t size_bytes)
+      : data_(std::move(data)), size_bytes_(size_bytes) {}
   // Bytes that nothing has set yet; null data where there is not so much memory.
   static Memory Uninitialized(size_t size_bytes);
   static Memory CopyOf(absl::string_view bytes);
@@ -37,7 +40,7 @@ class Memory {
   absl::string_view bytes() const { return {data_.get(), size_bytes_}; }
 
  private:
-  std::shared_ptr<char> data_;  // never shared: one kind of pointer for all kinds of owner
+  std::shared_ptr<char> data_;  // the bytes are not shared: one kind of pointer for all owners
   size_t size_bytes_ = 0;
 };
 

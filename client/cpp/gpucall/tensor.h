@@ -49,6 +49,8 @@ class Tensor {
   }
   // Takes elements as bytes. INVALID_ARGUMENT: as From, or dtype is kUnspecified.
   static absl::StatusOr<Tensor> FromBytes(DType dtype, Shape shape, std::string bytes);
+  // Takes memory that holds the elements. INVALID_ARGUMENT: as FromBytes.
+  static absl::StatusOr<Tensor> FromMemory(DType dtype, Shape shape, Memory memory);
   // Elements that are still to be set, by mutable_data(). INVALID_ARGUMENT: as FromBytes.
   // RESOURCE_EXHAUSTED: this process has not so much memory.
   static absl::StatusOr<Tensor> Uninitialized(DType dtype, Shape shape);
