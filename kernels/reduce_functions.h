@@ -164,7 +164,29 @@ struct Std : Var<T> {
 GPUCALL_FN bool Either(bool a, bool b) { return (static_cast<int>(a) | static_cast<int>(b)) != 0; }
 GPUCALL_FN bool Both(bool a, bool b) { return (static_cast<int>(a) & static_cast<int>(b)) != 0; }
 
-// The first of two elements to be kept: NaN, or else the larger where kSign is 1, the smaller
+// The lowest T: what every other takes the place of.
+template <class T>
+GPUCALL_FN constexpr T Lowest() {
+  if constexpr (kIsSame<T, float>)
+    return __builtin_bit_cast(float, 0xff800000u);
+  else if constexpr (kIsSame<T, double>)
+    return __builtin_bit_cast(double, 0xfff0000000000000ull);
+  else if constexpr (kIsSame<T, bool> || !kIsSigned<T>)
+    return T(0);
+  else
+    return static_cast<T>(1ull << (8 * sizeof(T) - 1));
+}
+template <class T>
+GPUCALL_FN constexpr T Highest() {
+  if constexpr (kIsFloat<T>)
+    return -Lowest<T>();
+  else if constexpr (kIsSame<T, bool>)
+    return true;
+  else
+    return static_cast<T>(~static_cast<unsigned long long>(Lowest<T>()));
+}
+
+// Whether x is to be kept and not `than`: NaN, or else the larger where kSign is 1, the smaller
 // where it is -1.
 template <int kSign, class T>
 GPUCALL_FN bool IsBefore(T x, T than) {
@@ -176,17 +198,13 @@ struct Extreme {
   using Element = T;
   using Output = T;
   struct Accumulator {
-    T best = T(0);
-    bool any = false;
+    T best = kSign > 0 ? Lowest<T>() : Highest<T>();
   };
   double parameter;
   GPUCALL_FN void Add(Accumulator& a, T x, long long) const {
-    a.best = Either(!a.any, IsBefore<kSign>(x, a.best)) ? x : a.best;
-    a.any = true;
+    a.best = IsBefore<kSign>(x, a.best) ? x : a.best;
   }
-  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
-    if (b.any) Add(a, b.best, 0);
-  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const { Add(a, b.best, 0); }
   GPUCALL_FN T Result(const Accumulator& a, long long) const { return a.best; }
 };
 template <class T>
@@ -286,6 +304,76 @@ struct Norm {
     if (parameter == 2) return static_cast<Output>(sqrt(a.value));
     if (parameter == 1 || parameter == 0 || IsExtreme()) return static_cast<Output>(a.value);
     return static_cast<Output>(Power(a.value, 1 / parameter));
+  }
+};
+
+// ---- Those that give an element for each: Apply(a, x), where a is of the whole line of x.
+
+GPUCALL_FN inline float Exp(float x) { return expf(x); }
+GPUCALL_FN inline double Exp(double x) { return exp(x); }
+
+// The largest element, and the sum of exp(x - largest). Infinity gives NaN; so do only -infinities.
+template <class T>
+struct Softmax {
+  using Element = T;
+  using Output = RealOf<T>;
+  struct Accumulator {
+    Output largest = Lowest<Output>();
+    double sum = 0;
+  };
+  double parameter;
+  GPUCALL_FN void Add(Accumulator& a, T element, long long) const {
+    const Output x = static_cast<Output>(element);
+    if (x == Lowest<Output>()) return;
+    if (x <= a.largest) {
+      a.sum += static_cast<double>(Exp(x - a.largest));
+    } else {
+      // x - x: 0, or NaN of infinity.
+      a.sum = a.sum * static_cast<double>(Exp(a.largest - x)) + static_cast<double>(x - x + 1);
+      a.largest = x;
+    }
+  }
+  GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
+    if (b.largest == Lowest<Output>()) return;
+    if (b.largest <= a.largest) {
+      a.sum += b.sum * static_cast<double>(Exp(b.largest - a.largest));
+    } else {
+      a.sum = a.sum * static_cast<double>(Exp(a.largest - b.largest)) + b.sum;
+      a.largest = b.largest;
+    }
+  }
+  GPUCALL_FN Output Result(const Accumulator& a, long long) const { return a.largest; }
+  GPUCALL_FN Output Apply(const Accumulator& a, T x) const {
+    return static_cast<Output>(static_cast<double>(Exp(static_cast<Output>(x) - a.largest)) /
+                               a.sum);
+  }
+};
+
+template <class T>
+struct LogSoftmax : Softmax<T> {
+  using Output = RealOf<T>;
+  using Accumulator = typename Softmax<T>::Accumulator;
+  GPUCALL_FN Output Apply(const Accumulator& a, T x) const {
+    return static_cast<Output>(static_cast<double>(static_cast<Output>(x) - a.largest) -
+                               log(a.sum));
+  }
+};
+
+template <class T>
+struct Standardise : Var<T> {
+  using Output = RealOf<T>;
+  GPUCALL_FN Output Apply(const Moments& a, T x) const {
+    return static_cast<Output>((static_cast<double>(x) - a.Mean()) / sqrt(Var<T>::Variance(a)));
+  }
+};
+
+template <class T>
+struct LayerNorm : Var<T> {
+  using Output = RealOf<T>;
+  GPUCALL_FN Output Apply(const Moments& a, T x) const {
+    const double variance = a.SquaredDifferences() / a.count;
+    return static_cast<Output>((static_cast<double>(x) - a.Mean()) /
+                               sqrt(variance + Var<T>::parameter));
   }
 };
 

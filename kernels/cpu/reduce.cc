@@ -39,8 +39,8 @@ class Reducer {
         x_(x),
         element_bytes_(static_cast<int64_t>(SizeOf(type))),
         lines_(lines),
-        by_rows_(!lines.starts.sizes.empty() && lines.starts.strides.back() == 1 &&
-                 lines.starts.sizes.back() >= kMinRowWidth) {
+        by_rows_(loops.apply == nullptr && !lines.starts.sizes.empty() &&
+                 lines.starts.strides.back() == 1 && lines.starts.sizes.back() >= kMinRowWidth) {
     const Dimensions& elements = lines.elements;
     if (!by_rows_ && !elements.sizes.empty()) {
       run_count_ = elements.sizes.back();
@@ -62,6 +62,10 @@ class Reducer {
         width_ = static_cast<size_t>(std::min(kMaxRowWidth, inner - column));
         const AlignedArray<std::byte> accumulators = Accumulators();
         Add(0, piece_count_, start + column, accumulators.data());
+        if (loops_.apply != nullptr) {
+          Apply(start, accumulators.data(), out);
+          continue;
+        }
         loops_.results(parameter_, accumulators.data(), width_, count,
                        out + (i * inner + column) * static_cast<int64_t>(loops_.output_bytes));
       }
@@ -73,6 +77,15 @@ class Reducer {
     AlignedArray<std::byte> accumulators(width_ * loops_.accumulator_bytes);
     loops_.clear(accumulators.data(), width_);
     return accumulators;
+  }
+
+  void Apply(int64_t start, const std::byte* accumulator, std::byte* out) const {
+    for (int64_t piece = 0; piece < piece_count_; ++piece) {
+      const int64_t offset = start + OffsetOf(lines_.elements, outer_rank_, piece);
+      loops_.apply(parameter_, accumulator, x_ + offset * element_bytes_, run_stride_,
+                   static_cast<size_t>(run_count_),
+                   out + offset * static_cast<int64_t>(loops_.output_bytes));
+    }
   }
 
   // Pieces first .. first + count - 1 of the lines that start at `start`.

@@ -20,9 +20,10 @@ struct LineShape {
   Dimensions starts, elements;
 };
 
-// out[i] = the operation of row `row` of kernels/reduce_ops.def on the elements of line i, dense.
-// `x` needs no alignment, `out` that of its type. The same elements give the same bits whatever
-// instruction set the machine has. No lines: nothing is written.
+// out[i] = the operation of row `row` of kernels/reduce_ops.def on the elements of line i, dense;
+// of a row with an element for each, out has the shape of x. `x` needs no alignment, `out` that of
+// its type. The same elements give the same bits whatever instruction set the machine has. No
+// lines: nothing is written.
 void Reduce(size_t row, double parameter, const void* x, ElementType type, const LineShape& lines,
             void* out);
 

@@ -19,19 +19,25 @@ enum class ReduceForm : int {
   kRows,
 };
 
+// The launches. Partials are merged, and applied after that, only where lines have several
+// segments.
+enum class ReducePass : int { kAccumulate, kMerge, kApply };
+
 // Lines in device memory, dense, aligned to 16 bytes. Lines start at the elements of start_sizes; a
 // line's elements are those of element_sizes from there. Innermost first; dimensions that there are
 // not have size 1.
 struct ReduceRow {
   long long first_block, first_merge_block;
   const void* x;
-  void* out;       // one result for each line
+  void* out;       // one result for each line; of functions with an element for each, as x
   void* partials;  // segment_count accumulators for each line, where that is over 1
   long long line_count, element_count;    // lines; elements of each
   long long segment_count, segment_size;  // of each line; kRuns: segments do not cross runs
   ReduceForm form;
-  int team;           // threads, a power of two: 1 to 32, or all
-  int across, width;  // kRows
+  int team;                        // threads, a power of two: 1 to 32, or all
+  int across, width;               // kRows
+  int merge_team;                  // threads that merge a line's partials, as `team`
+  int starts_even, elements_even;  // whether one stride leads to all
   long long start_sizes[kReduceRank], start_strides[kReduceRank];
   long long element_sizes[kReduceRank], element_strides[kReduceRank];
 };

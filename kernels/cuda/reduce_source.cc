@@ -16,6 +16,7 @@ constexpr int64_t kMaxWarpRun = 2048;  // longer runs are read by a whole block
 
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
+// Lines side by side that a thread takes at once.
 int WidthOf(ElementType type) { return ElementBytes(type) > 4 ? 2 : 4; }
 
 int64_t Fill(std::span<const int64_t> sizes, std::span<const int64_t> strides,
@@ -91,20 +92,24 @@ std::string ReduceSource(const ReduceKernel& kernel, std::string_view name) {
   source.append(name);
   source.append(
       "(const __grid_constant__ gpucall::cuda::ReduceRow only,\n"
-      "    const gpucall::cuda::ReduceRow* table, int row_count, int merges, double parameter) {\n"
+      "    const gpucall::cuda::ReduceRow* table, int row_count,\n"
+      "    gpucall::cuda::ReducePass pass, double parameter) {\n"
       "  const gpucall::cuda::ReduceRow& row =\n"
-      "      row_count == 1 ? only : gpucall::cuda::FindRow(table, row_count, merges != 0);\n"
+      "      row_count == 1 ? only : gpucall::cuda::FindRow(table, row_count, pass == "
+      "gpucall::cuda::ReducePass::kMerge);\n"
       "  gpucall::cuda::Reduce<gpucall::reduce::");
   source.append(kernel.function).append("<").append(TypeName(kernel.type));
-  return source.append(">>(row, merges != 0, parameter);\n}\n");
+  return source.append(">>(row, pass, parameter);\n}\n");
 }
 
 ReduceRow MakeReduceRow(const LineShape& lines, ElementType type) {
   ReduceRow row = {};
-  row.team = row.across = row.width = 1;
+  row.team = row.across = row.width = row.merge_team = 1;
   row.line_count = Fill(lines.start_sizes, lines.start_strides, row.start_sizes, row.start_strides);
   row.element_count =
       Fill(lines.element_sizes, lines.element_strides, row.element_sizes, row.element_strides);
+  row.starts_even = row.start_sizes[0] == row.line_count;
+  row.elements_even = row.element_sizes[0] == row.element_count;
   row.form = ReduceForm::kScattered;
   row.segment_count = row.segment_size = 1;
   if (row.line_count == 0 || row.element_count == 0) return row;
@@ -113,6 +118,8 @@ ReduceRow MakeReduceRow(const LineShape& lines, ElementType type) {
   } else {
     CutRuns(row, WidthOf(type));
   }
+  row.merge_team = row.segment_count > 256 ? kReduceThreads : 1;
+  while (row.merge_team < 32 && row.merge_team < row.segment_count) row.merge_team *= 2;
   return row;
 }
 
@@ -126,7 +133,7 @@ int64_t ReduceBlockCount(const ReduceRow& row) {
 }
 
 int64_t ReduceMergeBlockCount(const ReduceRow& row) {
-  return row.segment_count > 1 ? row.line_count : 0;
+  return row.segment_count > 1 ? DivideUp(row.line_count, kReduceThreads / row.merge_team) : 0;
 }
 
 int64_t ReducePartialBytes(const ReduceRow& row) {

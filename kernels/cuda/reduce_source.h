@@ -1,8 +1,9 @@
 // CUDA source for reductions, and the rows that its kernels run. Host code without CUDA: only text
 // and plain data. The kernel's parameters are
-//   (ReduceRow only, const ReduceRow* table, int row_count, int merges, double parameter)
-// Where row_count is 1 the row is `only`, and `table` is not read. A first launch has merges 0; if
-// rows have merge blocks, a second has merges 1.
+//   (ReduceRow only, const ReduceRow* table, int row_count, ReducePass pass, double parameter)
+// Where row_count is 1 the row is `only`, and `table` is not read. If rows have merge blocks, the
+// launch to accumulate is followed by one to merge, and where the function has an element for each
+// by one to apply, which has the blocks of the first.
 #ifndef GPUCALL_KERNELS_CUDA_REDUCE_SOURCE_H_
 #define GPUCALL_KERNELS_CUDA_REDUCE_SOURCE_H_
 

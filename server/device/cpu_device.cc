@@ -17,6 +17,7 @@
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
+#include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
@@ -31,6 +32,7 @@ constexpr int64_t kMinOwnedBytes = 64 << 10;
 uint32_t OutputOf(const Step& step) {
   if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
   if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
+  if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -131,7 +133,7 @@ absl::Status CpuLane::PlaceOutputs(Execution& execution) {
     for (size_t i = 0; i < plan.outputs.size(); ++i) {
       if (execution.keeps(i) != keep) continue;
       GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i],
-                               MakeOutput(plan.outputs[i], keep, execution.target(i)));
+                               MakeOutput(plan.roots[plan.outputs[i]], keep, execution.target(i)));
     }
   }
   return absl::OkStatus();
@@ -196,6 +198,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunMatMul(*matmul, values_, memory_);
   } else if (const auto* reduce = std::get_if<ReduceStep>(&step)) {
     RunReduce(*reduce, values_);
+  } else if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) {
+    RunRearrange(*rearrange, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -22,8 +22,8 @@ struct CpuValues {
   std::vector<Place> places;  // by value
 
   const TensorType& type(uint32_t value) const { return plan->values[value]; }
-  const std::byte* data(uint32_t value) const { return places[value].data; }
-  std::byte* target(uint32_t value) const { return places[value].target; }
+  const std::byte* data(uint32_t value) const { return places[plan->roots[value]].data; }
+  std::byte* target(uint32_t value) const { return places[plan->roots[value]].target; }
 };
 
 // The kernels' name for a dtype. REQUIRES: not kUnspecified.

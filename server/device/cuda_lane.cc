@@ -146,6 +146,8 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(std::move(run));
     } else if (std::holds_alternative<MatMulStep>(steps[s])) {
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
+    } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
+      runs.push_back(PrepareRearrange(s, layout));
     } else if (std::holds_alternative<ReduceStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
       runs.push_back(std::move(run));
@@ -198,7 +200,8 @@ absl::Status CudaLane::ReadTiming(bool in_place, BatchTiming& timing) const {
 
 absl::Status CudaLane::MakeBuffers(Execution& execution) {
   execution.outputs.clear();
-  const std::vector<uint32_t>& values = execution.plan->outputs;
+  std::vector<uint32_t> values;
+  for (uint32_t value : execution.plan->outputs) values.push_back(execution.plan->roots[value]);
   execution.outputs.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     if (!execution.keeps(i)) continue;
@@ -252,7 +255,8 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
           continue;
         }
         GPUCALL_ASSIGN_OR_RETURN(
-            HostBytes output, Output(execution, group.plan->outputs[o], g, i, layout, downloaded));
+            HostBytes output, Output(execution, group.plan->roots[group.plan->outputs[o]], g, i,
+                                     layout, downloaded));
         bytes = AtTarget(std::move(output), target);
       }
     }

@@ -49,6 +49,13 @@ void VisitValues(const ReduceStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const RearrangeStep& step, Visit visit) {
+  for (const RearrangeStep::Part& part : step.parts) {
+    if (part.input != RearrangeStep::kFill) visit(part.input, false);
+  }
+  visit(step.output, true);
+}
 
 bool MayFault(const Step& step) {
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);
@@ -101,9 +108,8 @@ void BatchLayout::FindBuffers(absl::Span<const Execution> batch) {
     };
     for (uint32_t i = 0; i < first.inputs.size(); ++i) set(i, first.inputs[i]);
     for (size_t i = 0; i < first.outputs.size(); ++i) {
-      if (first.plan->outputs[i] >= first.plan->input_count) {
-        set(first.plan->outputs[i], first.outputs[i]);
-      }
+      const uint32_t value = first.plan->roots[first.plan->outputs[i]];
+      if (value >= first.plan->input_count) set(value, first.outputs[i]);
     }
   }
 }
@@ -111,13 +117,15 @@ void BatchLayout::FindBuffers(absl::Span<const Execution> batch) {
 void BatchLayout::FindRegions(const Plan& plan) {
   regions_.resize(plan.values.size(), Region::kNone);
   for (const Step& step : plan.steps) {
-    const auto mark = [&](uint32_t value, bool written) {
+    const auto mark = [&](uint32_t alias, bool written) {
+      const uint32_t value = plan.roots[alias];
       if (regions_[value] != Region::kNone) return;
       regions_[value] = written ? Region::kWork : Region::kUpload;
     };
     std::visit([&](const auto& s) { VisitValues(s, mark); }, step);
   }
-  for (const uint32_t value : plan.outputs) {
+  for (const uint32_t output : plan.outputs) {
+    const uint32_t value = plan.roots[output];
     if (regions_[value] == Region::kWork) regions_[value] = Region::kDownload;
   }
 }
@@ -135,7 +143,8 @@ void BatchLayout::Place(Region region, int64_t& size_bytes) {
   }
 }
 
-BatchLayout::Slots BatchLayout::SlotsOf(uint32_t value, size_t group) const {
+BatchLayout::Slots BatchLayout::SlotsOf(uint32_t alias, size_t group) const {
+  const uint32_t value = groups_[group].plan->roots[alias];
   if (const DeviceBuffer* buffer = BufferOf(value, group)) {
     return {.offset = static_cast<int64_t>(reinterpret_cast<intptr_t>(buffer->data()) -
                                            reinterpret_cast<intptr_t>(memory_)),

@@ -39,11 +39,12 @@ class BatchLayout {
 
   // Where the block is. Call once nothing more is reserved, before SlotsOf.
   void SetMemory(const std::byte* memory) { memory_ = memory; }
-  // REQUIRES: the value is read or written by a step. Of a buffer: the distance to it.
-  Slots SlotsOf(uint32_t value, size_t group) const;
+  // A reshape lies where its root does. REQUIRES: the value is read or written by a step. Of a
+  // buffer: the distance to it.
+  Slots SlotsOf(uint32_t alias, size_t group) const;
   // True for inputs that steps read, and for values that steps write.
   bool IsOnDevice(uint32_t value) const { return regions_[value] != Region::kNone; }
-  // The buffer that holds the value of a group's only member, else null.
+  // The buffer that holds the value, a root, of a group's only member, else null.
   const DeviceBuffer* BufferOf(uint32_t value, size_t group) const {
     return buffers_[value * groups_.size() + group];
   }

@@ -25,7 +25,7 @@ struct Uses {
   int writes = 0;
 };
 
-// By value; nothing where steps other than elementwise ones run.
+// By root; nothing where steps other than elementwise ones run.
 std::vector<Uses> UsesOf(const Plan& plan) {
   std::vector<Uses> uses(plan.values.size());
   for (const Step& step : plan.steps) {
@@ -33,9 +33,9 @@ std::vector<Uses> UsesOf(const Plan& plan) {
     if (elementwise == nullptr) return {};
     for (size_t i = 0; i < elementwise->inputs.size(); ++i) {
       const bool full = elementwise->broadcasts[i] == Broadcast::kFull;
-      uses[elementwise->inputs[i]].reads += full ? 1 : 2;
+      uses[plan.roots[elementwise->inputs[i]]].reads += full ? 1 : 2;
     }
-    for (const auto& output : elementwise->outputs) ++uses[output.value].writes;
+    for (const auto& output : elementwise->outputs) ++uses[plan.roots[output.value]].writes;
   }
   return uses;
 }
@@ -82,11 +82,10 @@ void MappedBatch::MapTargets(Execution& execution) {
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     keep[i] = execution.keeps(i);
     const HostTarget* target = execution.target(i);
-    const uint32_t value = plan.outputs[i];
-    const int64_t size_bytes = plan.values[value].size_bytes();
+    const uint32_t root = plan.roots[plan.outputs[i]];
+    const int64_t size_bytes = plan.values[root].size_bytes();
     if (target == nullptr || !target->is_pinned || size_bytes < kMinBytes || keep[i] ||
-        value < plan.input_count || uses[value].reads > 0 ||
-        std::ranges::count(plan.outputs, value) > 1) {
+        root < plan.input_count || uses[root].reads > 0 || plan.OutputsOf(root) > 1) {
       continue;
     }
     keep[i] = true;

@@ -53,8 +53,12 @@ class ReduceRun : public StepRun {
   }
 
   absl::Status Launch(cudaStream_t stream) override {
-    GPUCALL_RETURN_IF_ERROR(LaunchPass(block_count_, 0, stream));
-    return LaunchPass(merge_block_count_, 1, stream);
+    using Pass = cuda::ReducePass;
+    GPUCALL_RETURN_IF_ERROR(LaunchPass(block_count_, Pass::kAccumulate, stream));
+    if (merge_block_count_ == 0) return absl::OkStatus();
+    GPUCALL_RETURN_IF_ERROR(LaunchPass(merge_block_count_, Pass::kMerge, stream));
+    if (!GivesElements(StepOf(0).op)) return absl::OkStatus();
+    return LaunchPass(block_count_, Pass::kApply, stream);
   }
 
  private:
@@ -81,10 +85,10 @@ class ReduceRun : public StepRun {
     rows_.push_back(row);
   }
 
-  absl::Status LaunchPass(int64_t block_count, int merges, cudaStream_t stream) {
+  absl::Status LaunchPass(int64_t block_count, cuda::ReducePass pass, cudaStream_t stream) {
     if (block_count == 0) return absl::OkStatus();
     int row_count = static_cast<int>(row_count_);
-    void* arguments[] = {&rows_[0], &table_, &row_count, &merges, &parameter_};
+    void* arguments[] = {&rows_[0], &table_, &row_count, &pass, &parameter_};
     return CudaStatus(cudaLaunchKernel(reinterpret_cast<const void*>(loaded_->kernel),
                                        dim3(static_cast<unsigned>(block_count)),
                                        dim3(cuda::kReduceThreads), arguments, 0, stream),

@@ -35,6 +35,7 @@ absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLa
 std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::MatMul& matmul);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout& layout,
                                                        KernelCache& kernels);
+std::unique_ptr<StepRun> PrepareRearrange(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
 
 }  // namespace gpucall

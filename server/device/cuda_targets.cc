@@ -9,12 +9,13 @@ int64_t OutputBytes(const Execution& execution, size_t output) {
 }
 
 bool IsDirect(const Execution& execution, size_t output, size_t group, const BatchLayout& layout) {
-  const uint32_t value = execution.plan->outputs[output];
+  const Plan& plan = *execution.plan;
+  const uint32_t root = plan.roots[plan.outputs[output]];
   const HostTarget* target = execution.target(output);
   return target != nullptr && target->is_pinned &&
          OutputBytes(execution, output) > Staging::kMaxPackedBytes &&
-         value >= execution.plan->input_count && layout.BufferOf(value, group) == nullptr &&
-         std::ranges::count(execution.plan->outputs, value) == 1;
+         root >= plan.input_count && layout.BufferOf(root, group) == nullptr &&
+         plan.OutputsOf(root) == 1;
 }
 
 std::vector<Staging::Target> DirectTargets(absl::Span<const Execution> batch,

@@ -87,6 +87,12 @@ const std::vector<DType>& AcceptedDTypes(const ElementwiseRow& row) {
   return lists[static_cast<size_t>(&row - kElementwise)];
 }
 
+std::vector<DType> EveryDType() {
+  std::vector<DType> dtypes;
+  for (int i = 1; i < kDTypeCount; ++i) dtypes.push_back(static_cast<DType>(i));
+  return dtypes;
+}
+
 std::vector<CatalogueRow> MakeRows() {
   std::vector<CatalogueRow> rows;
   for (const ElementwiseRow& row : kElementwise) {
@@ -121,10 +127,25 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
-#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, kReduced, description});
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
+  static const auto& every = *new std::vector<DType>(EveryDType());
+  const auto rearrange = [&](absl::string_view name, absl::string_view description) {
+    rows.push_back({name, OperationKind::kRearrange, 1, every, description});
+  };
+  // In the order of RearrangeKind.
+  rearrange("reshape", "the same elements in another shape");
+  rearrange("transpose", "dimensions in another order");
+  rearrange("concatenate", "arrays joined along an axis");
+  rearrange("stack", "arrays joined along a new axis");
+  rearrange("slice", "every step-th element of a range of each dimension");
+  rearrange("pad", "surrounded by a value");
+  rearrange("flip", "elements in reverse order along axes");
+  rearrange("tile", "repeated along each dimension");
+  rearrange("broadcast_to", "broadcast to a shape");
+  rearrange("roll", "elements moved on along axes, in again at the start");
   return rows;
 }
 
@@ -140,6 +161,12 @@ absl::Status Refusal(const ElementwiseRow& row, absl::Span<const DType> operands
           : absl::StrCat("dtypes ", NamesOf(operands), " (together ", DTypeName(promoted), ")");
   return absl::InvalidArgumentError(absl::StrCat(
       row.name, ": ", of, " cannot be taken, allowed are ", NamesOf(AcceptedDTypes(row))));
+}
+
+size_t FirstRow(OperationKind kind) {
+  const absl::Span<const CatalogueRow> rows = Catalogue();
+  const auto found = absl::c_find_if(rows, [&](const auto& row) { return row.kind == kind; });
+  return static_cast<size_t>(found - rows.begin());
 }
 
 const ElementwiseRow& ElementwiseRowOf(ElementwiseOp op) {
@@ -160,12 +187,13 @@ const CatalogueRow& RowOf(FilterKind kind) {
 }
 
 const CatalogueRow& RowOf(ReduceOp op) {
-  static const CatalogueRow* const first = [] {
-    const absl::Span<const CatalogueRow> rows = Catalogue();
-    return &*absl::c_find_if(
-        rows, [](const CatalogueRow& row) { return row.kind == OperationKind::kReduce; });
-  }();
-  return first[static_cast<size_t>(op)];
+  static const size_t first = FirstRow(OperationKind::kReduce);
+  return Catalogue()[first + static_cast<size_t>(op)];
+}
+
+const CatalogueRow& RowOf(RearrangeKind kind) {
+  static const size_t first = FirstRow(OperationKind::kRearrange);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
@@ -176,9 +204,11 @@ absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
 
 absl::string_view FunctionName(ElementwiseOp op) { return ElementwiseRowOf(op).function; }
 
+bool GivesElements(ReduceOp op) { return op >= ReduceOp::kSoftmax; }
+
 absl::string_view FunctionName(ReduceOp op) {
   constexpr absl::string_view kNames[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) #Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
   };

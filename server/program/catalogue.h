@@ -12,26 +12,29 @@
 
 namespace gpucall {
 
-enum class OperationKind : uint8_t { kElementwise, kMatMul, kFilter, kReduce };
+enum class OperationKind : uint8_t { kElementwise, kMatMul, kFilter, kReduce, kRearrange };
 
 struct CatalogueRow {
   absl::string_view name;  // "multiply_add", "matmul", "gaussian"
   OperationKind kind;
-  int inputs;
+  int inputs;                      // at least: concatenate and stack take more
   absl::Span<const DType> dtypes;  // accepted for the first input
   absl::string_view description;
 };
 // All rows, elementwise operations first in the order of ElementwiseOp, then matmul, then filters
-// in the order of FilterKind, then reductions in the order of ReduceOp. Lives forever.
+// in the order of FilterKind, then reductions in the order of ReduceOp, then
+// rearrangements in the order of RearrangeKind. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
 const CatalogueRow& RowOf(FilterKind kind);
 const CatalogueRow& RowOf(ReduceOp op);
+const CatalogueRow& RowOf(RearrangeKind kind);
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);
 // Its expression in kernels/elementwise_functions.h and those beside it: "MultiplyAdd".
 absl::string_view FunctionName(ElementwiseOp op);
+bool GivesElements(ReduceOp op);  // one for each of the input's, not for each line
 absl::string_view FunctionName(ReduceOp op);  // in kernels/reduce_functions.h: "ArgMax"
 // True for integer powers, whose exponents must be checked.
 bool MayFault(ElementwiseOp op, DType computed_in);

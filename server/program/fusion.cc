@@ -1,12 +1,15 @@
 #include "server/program/fusion.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 
 namespace gpucall {
@@ -28,16 +31,18 @@ struct Group {
 
 class StepMaker {
  public:
-  StepMaker(const Program& program, absl::Span<const TensorType> values)
+  StepMaker(const Program& program, absl::Span<const TensorType> values,
+            absl::Span<const uint32_t> roots)
       : program_(program),
         values_(values),
+        roots_(roots),
         group_of_(values.size(), -1),
         used_outside_(values.size(), false) {}
 
   std::vector<Step> Make() {
     const std::vector<bool> needed = NeededOperations();
     for (uint32_t k = 0; k < program_.operations.size(); ++k) {
-      if (needed[k]) Place(k);
+      if (needed[k] && roots_[ValueOf(k)] == ValueOf(k)) Place(k);
     }
     MarkUsedOutside();
     std::vector<Step> steps;
@@ -69,7 +74,12 @@ class StepMaker {
     const Operation& operation = OperationAt(k);
     const bool elementwise = ElementwiseOpOf(operation).has_value();
     int earliest = -1;
-    for (uint32_t value : operation.inputs) earliest = std::max(earliest, group_of_[value]);
+    for (uint32_t value : operation.inputs) {
+      const uint32_t root = roots_[value];
+      // Of another shape than the group has it in: from memory, after the group.
+      const int after = root != value && group_of_[root] >= 0 ? 1 : 0;
+      earliest = std::max(earliest, group_of_[root] + after);
+    }
     int chosen = -1;
     for (int g = std::max(earliest, 0);
          elementwise && chosen < 0 && g < static_cast<int>(groups_.size()); ++g) {
@@ -104,12 +114,12 @@ class StepMaker {
   }
 
   void MarkUsedOutside() {
-    for (uint32_t value : program_.outputs) used_outside_[value] = true;
+    for (uint32_t value : program_.outputs) used_outside_[roots_[value]] = true;
     for (const Group& group : groups_) {
       const int g = static_cast<int>(&group - groups_.data());
       for (uint32_t k : group.operations) {
         for (uint32_t value : OperationAt(k).inputs) {
-          if (group_of_[value] != g) used_outside_[value] = true;
+          if (group_of_[value] != g) used_outside_[roots_[value]] = true;
         }
       }
     }
@@ -128,6 +138,9 @@ class StepMaker {
       step.output = ValueOf(k);
       return step;
     }
+    if (const auto* attributes = std::get_if<RearrangeAttributes>(&operation.attributes)) {
+      return MakeRearrange(k, operation, *attributes);
+    }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
     FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
@@ -136,6 +149,19 @@ class StepMaker {
     step.image = operation.inputs[0];
     step.output = ValueOf(k);
     if (kernel != nullptr) step.kernel = operation.inputs[1];
+    return step;
+  }
+
+  RearrangeStep MakeRearrange(uint32_t k, const Operation& operation,
+                              const RearrangeAttributes& attributes) const {
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    RearrangeStep step = LowerRearrange(attributes, inputs)->step;
+    step.output = ValueOf(k);
+    for (RearrangeStep::Part& part : step.parts) {
+      if (part.input != RearrangeStep::kFill) part.input = operation.inputs[part.input];
+    }
+    for (uint32_t value : operation.inputs) step.attributes += absl::StrCat(" ", value);
     return step;
   }
 
@@ -191,6 +217,7 @@ class StepMaker {
 
   const Program& program_;
   const absl::Span<const TensorType> values_;
+  const absl::Span<const uint32_t> roots_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;       // by value; -1: a Program input, or not computed
   std::vector<bool> used_outside_;  // by value: read by another group, or a Program output
@@ -198,8 +225,22 @@ class StepMaker {
 
 }  // namespace
 
-std::vector<Step> MakeSteps(const Program& program, absl::Span<const TensorType> values) {
-  return StepMaker(program, values).Make();
+std::vector<Step> MakeSteps(const Program& program, absl::Span<const TensorType> values,
+                            absl::Span<const uint32_t> roots) {
+  return StepMaker(program, values, roots).Make();
+}
+
+std::vector<uint32_t> RootsOf(const Program& program) {
+  std::vector<uint32_t> roots(program.input_count + program.operations.size());
+  std::iota(roots.begin(), roots.end(), 0u);
+  for (size_t k = 0; k < program.operations.size(); ++k) {
+    const Operation& operation = program.operations[k];
+    const auto* rearrange = std::get_if<RearrangeAttributes>(&operation.attributes);
+    if (rearrange != nullptr && rearrange->kind == RearrangeKind::kReshape) {
+      roots[program.input_count + k] = roots[operation.inputs[0]];
+    }
+  }
+  return roots;
 }
 
 }  // namespace gpucall

@@ -13,7 +13,11 @@ namespace gpucall {
 // Steps, in an order that runs each after those it reads from. Operations that no output needs are
 // left out. `values` are the inferred types of all values of the Program; the Program has been
 // checked.
-std::vector<Step> MakeSteps(const Program& program, absl::Span<const TensorType> values);
+std::vector<Step> MakeSteps(const Program& program, absl::Span<const TensorType> values,
+                            absl::Span<const uint32_t> roots);
+
+// Plan::roots.
+std::vector<uint32_t> RootsOf(const Program& program);
 
 }  // namespace gpucall
 

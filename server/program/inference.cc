@@ -4,6 +4,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 
 namespace gpucall {
@@ -113,6 +114,11 @@ absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands op
 absl::StatusOr<TensorType> Infer(const ReduceAttributes& attributes, Operands operands) {
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.op).name, operands.size(), 1, " (x)"));
   GPUCALL_ASSIGN_OR_RETURN(ReduceLowering lowering, LowerReduce(attributes, *operands[0]));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const RearrangeAttributes& attributes, Operands operands) {
+  GPUCALL_ASSIGN_OR_RETURN(RearrangeLowering lowering, LowerRearrange(attributes, operands));
   return std::move(lowering.output);
 }
 

@@ -168,10 +168,17 @@ void AddStep(const ReduceStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+void AddStep(const RearrangeStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.output);
+  signature.AddList(step.attributes);
+  signature.Add(plan.values[step.output].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);
   signature.AddList(plan.outputs);
+  signature.AddList(plan.roots);
   for (const Step& step : plan.steps) {
     signature.Add(step.index());
     std::visit([&](const auto& s) { AddStep(s, plan, signature); }, step);
@@ -201,7 +208,8 @@ absl::StatusOr<Plan> MakePlan(const Program& program, absl::Span<const TensorTyp
   }
   for (uint32_t& value : plan.outputs) value = places[value];
   expanded.outputs = plan.outputs;
-  plan.steps = MakeSteps(expanded, plan.values);
+  plan.roots = RootsOf(expanded);
+  plan.steps = MakeSteps(expanded, plan.values, plan.roots);
   for (uint32_t value : plan.outputs) plan.output_bytes += plan.values[value].size_bytes();
   plan.signature = MakeSignature(plan);
   return plan;

@@ -3,7 +3,9 @@
 #ifndef GPUCALL_SERVER_PROGRAM_PLAN_H_
 #define GPUCALL_SERVER_PROGRAM_PLAN_H_
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -96,12 +98,30 @@ struct ReduceStep {
   Lines lines;
 };
 
-using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep>;
+// Elements copied to where the output has them: every one of its elements is in one part.
+struct RearrangeStep {
+  static constexpr uint32_t kFill = ~0u;
+  // For all coordinates, output element output_offset + coordinates * output_strides is input
+  // element input_offset + coordinates * input_strides. Outermost first, not empty.
+  struct Part {
+    uint32_t input;  // a value, or kFill: the fill value
+    int64_t input_offset, output_offset;
+    absl::InlinedVector<int64_t, 2 * kMaxRank> sizes, input_strides, output_strides;
+  };
+  uint32_t output;
+  std::vector<Part> parts;
+  std::array<std::byte, 16> fill = {};  // an element of the output's dtype
+  std::string attributes;               // equal for equal attributes
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep>;
 
 struct Plan {
   uint32_t input_count = 0;
   std::vector<TensorType>
       values;  // of every value of the Program; only those a step writes or reads exist
+  // By value, the one whose elements it has: itself, or what it is a reshape of.
+  std::vector<uint32_t> roots;
   std::vector<Step> steps;
   std::vector<uint32_t> outputs;  // values; may repeat, and may be inputs
   // Tasks whose plans have equal signatures may run in one batch: same steps, attributes and
@@ -109,6 +129,11 @@ struct Plan {
   std::string signature;
   int64_t input_bytes = 0, output_bytes = 0;
   int64_t total_bytes = 0;  // of all values that exist: what a device must hold
+
+  // How many outputs have the elements of `root`.
+  int64_t OutputsOf(uint32_t root) const {
+    return std::ranges::count_if(outputs, [&](uint32_t value) { return roots[value] == root; });
+  }
 };
 
 // Checks `program` for inputs of the given types and makes its Plan.

@@ -90,7 +90,7 @@ struct FilterAttributes {
 
 // One for each row of kernels/reduce_ops.def, in its order.
 enum class ReduceOp : uint8_t {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) k##Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) k##Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
@@ -99,13 +99,46 @@ struct ReduceAttributes {
   ReduceOp op = ReduceOp::kSum;
   std::optional<Axes> axes = {};  // none: all
   bool keepdims = false;
-  double parameter = 0;  // var, std: the correction; norm: the order
+  // var, std, standardise: the correction; norm: the order; layer_norm: epsilon
+  double parameter = 0;
   bool operator==(const ReduceAttributes&) const = default;
+};
+
+enum class RearrangeKind : uint8_t {
+  kReshape,
+  kTranspose,
+  kConcatenate,
+  kStack,
+  kSlice,
+  kPad,
+  kFlip,
+  kTile,
+  kBroadcastTo,
+  kRoll
+};
+
+struct RearrangeAttributes {
+  struct Range {
+    std::optional<int64_t> start = {}, stop = {}, step = {};
+    bool drop = false;
+    bool operator==(const Range&) const = default;
+  };
+  using Sizes = absl::InlinedVector<int64_t, 8>;
+
+  RearrangeKind kind = RearrangeKind::kReshape;
+  // Those that the kind uses.
+  std::optional<Axes> axes = {};  // one for concatenate and stack
+  Sizes sizes = {};               // the shape of reshape and broadcast_to, repetitions, shifts
+  Sizes before = {}, after = {};
+  std::vector<Range> ranges = {};
+  double value = 0;
+  bool operator==(const RearrangeAttributes&) const = default;
 };
 
 struct Operation {
   // CastAttributes stand for kCast.
-  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes>
+  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
+               RearrangeAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

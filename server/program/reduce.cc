@@ -10,14 +10,17 @@ namespace gpucall {
 namespace {
 
 enum class Result { kSame, kSum, kReal, kBool, kIndex };
+enum class Size { kLine, kElement };
 enum class Empty { kIdentity, kRefuse };
 
 struct Rules {
   Result result;
+  Size size;
   Empty empty;
 };
 constexpr Rules kRules[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) {Result::result, Empty::empty},
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
+  {Result::result, Size::size, Empty::empty},
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
@@ -42,21 +45,27 @@ DType ResultDType(Result result, DType dtype) {
 }
 
 absl::Status CheckParameter(const CatalogueRow& row, const ReduceAttributes& attributes) {
-  const bool is_norm = attributes.op == ReduceOp::kNorm;
   const double parameter = attributes.parameter;
-  if (is_norm ? std::isnan(parameter) : !std::isfinite(parameter)) {
+  const auto invalid = [&](absl::string_view name, absl::string_view allowed) {
     return absl::InvalidArgumentError(
-        absl::StrCat(row.name, ": ", is_norm ? "order" : "correction", " is ", parameter,
-                     ", allowed is any ", is_norm ? "number, infinities too" : "finite number"));
+        absl::StrCat(row.name, ": ", name, " is ", parameter, ", allowed is ", allowed));
+  };
+  if (attributes.op == ReduceOp::kNorm) {
+    if (std::isnan(parameter)) return invalid("order", "any number, infinities too");
+  } else if (attributes.op == ReduceOp::kLayerNorm) {
+    if (!(parameter >= 0) || std::isinf(parameter)) return invalid("epsilon", "0 or more");
+  } else if (!std::isfinite(parameter)) {
+    return invalid("correction", "any finite number");
   }
   return absl::OkStatus();
 }
 
-// Empty lines are a fault only where there are lines.
 absl::Status CheckEmpty(const CatalogueRow& row, const ReduceAttributes& attributes, bool refuses,
                         const Lines& lines, const TensorType& x) {
-  if (attributes.op == ReduceOp::kNorm) refuses = std::isinf(attributes.parameter);
-  if (!refuses || lines.elements.count() > 0 || lines.starts.count() == 0) return absl::OkStatus();
+  if (attributes.op == ReduceOp::kNorm) {
+    refuses = std::isinf(attributes.parameter) && attributes.parameter < 0;
+  }
+  if (!refuses || lines.elements.count() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(row.name, ": x of shape ", ShapeString(x.shape),
                                                  " has no elements along the axes, at least one ",
                                                  "is needed"));
@@ -89,8 +98,11 @@ absl::StatusOr<ReduceLowering> LowerReduce(const ReduceAttributes& attributes,
   result.step.along = 0;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     if (along[d]) result.step.along |= static_cast<uint8_t>(1u << d);
-    if (!along[d]) result.output.shape.push_back(x.shape[d]);
-    if (along[d] && attributes.keepdims) result.output.shape.push_back(1);
+    if (!along[d] || rules.size == Size::kElement) {
+      result.output.shape.push_back(x.shape[d]);
+    } else if (attributes.keepdims) {
+      result.output.shape.push_back(1);
+    }
   }
   return result;
 }

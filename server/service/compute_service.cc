@@ -29,6 +29,12 @@ grpc::ServerUnaryReactor* ComputeService::Reduce(grpc::CallbackServerContext* co
   return StartComputeCall(*this, *context, *request, reply, DecodeReduceRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Rearrange(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeRearrangeRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

@@ -22,9 +22,11 @@ struct ComputeLimits {
 // INVALID_ARGUMENT.
 class ComputeService final
     : public v1::Compute::WithRawCallbackMethod_Elementwise<
-          v1::Compute::WithRawCallbackMethod_MatMul<v1::Compute::WithRawCallbackMethod_Filter<
-              v1::Compute::WithRawCallbackMethod_Reduce<v1::Compute::WithRawCallbackMethod_Run<
-                  v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>> {
+          v1::Compute::WithRawCallbackMethod_MatMul<
+              v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Reduce<
+                  v1::Compute::WithRawCallbackMethod_Rearrange<
+                      v1::Compute::WithRawCallbackMethod_Run<
+                          v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>>> {
  public:
   // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
@@ -47,6 +49,9 @@ class ComputeService final
   grpc::ServerUnaryReactor* Reduce(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Rearrange(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 

@@ -5,6 +5,7 @@
 #include "gpucall/v1/tensors.pb.h"
 #include "server/base/status_macros.h"
 #include "server/service/decode_operation.h"
+#include "server/service/decode_rearrange.h"
 #include "server/service/request_reader.h"
 
 namespace gpucall {
@@ -237,6 +238,20 @@ absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> by
   GPUCALL_RETURN_IF_ERROR(
       AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), sources, call));
   SetOneOperation(attributes, call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
+absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice> bytes,
+                                                   TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(
+      const auto parsed,
+      Parse<v1::RearrangeRequest>(bytes, {v1::RearrangeRequest::kInputsFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(RearrangeAttributes attributes,
+                           DecodeRearrange(parsed.message.rearrange()));
+  GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, sources, call));
+  SetOneOperation(std::move(attributes), call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
   return call;
 }

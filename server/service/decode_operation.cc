@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_rearrange.h"
 
 namespace gpucall {
 namespace {
@@ -251,6 +252,8 @@ absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce) {
   attributes.parameter = reduce.correction();
   if (attributes.op == ReduceOp::kNorm) {
     attributes.parameter = reduce.has_order() ? reduce.order() : 2;
+  } else if (attributes.op == ReduceOp::kLayerNorm) {
+    attributes.parameter = reduce.epsilon();
   }
   return attributes;
 }
@@ -275,11 +278,15 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeReduce(operation.reduce()));
       return result;
     }
+    case v1::Operation::kRearrange: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeRearrange(operation.rearrange()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
-      "operation: kind is not set, allowed are elementwise, matmul, filter, reduce");
+      "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange");
 }
 
 }  // namespace gpucall

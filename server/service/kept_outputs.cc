@@ -13,12 +13,13 @@ absl::Status KeptOutputs::Reserve(TensorStore& store, const Caller& caller, cons
   caller_ = caller;
   kept_.assign(task.keep_outputs.begin(), task.keep_outputs.end());
   charges_.resize(kept_.size());
-  const std::vector<uint32_t>& values = task.plan.outputs;
+  const auto root = [&](size_t output) { return task.plan.roots[task.plan.outputs[output]]; };
   for (size_t i = 0; i < kept_.size(); ++i) {
     if (!kept_[i]) continue;
-    bool counted = values[i] < task.inputs.size() && task.inputs[values[i]].resident != nullptr;
-    for (size_t j = 0; j < i; ++j) counted |= kept_[j] && values[j] == values[i];
-    const int64_t size_bytes = counted ? 0 : task.plan.values[values[i]].size_bytes();
+    const uint32_t value = root(i);
+    bool counted = value < task.inputs.size() && IsHeld(task.inputs[value].resident);
+    for (size_t j = 0; j < i; ++j) counted |= kept_[j] && root(j) == value;
+    const int64_t size_bytes = counted ? 0 : task.plan.values[value].size_bytes();
     GPUCALL_ASSIGN_OR_RETURN(charges_[i], store.Reserve(caller, size_bytes));
   }
   return absl::OkStatus();

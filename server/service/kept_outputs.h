@@ -15,7 +15,9 @@ namespace gpucall {
 // Of one call: Reserve before its task is scheduled, Keep when that is done.
 class KeptOutputs {
  public:
-  // Reserves the bytes of the outputs that task.keep_outputs names. Errors: TensorStore::Reserve's.
+  // Reserves the bytes of the outputs that task.keep_outputs names; those of outputs that are one
+  // value, as it is or reshaped, once; none where that is a resident tensor, which is charged
+  // already and whose memory they share. Errors: TensorStore::Reserve's.
   absl::Status Reserve(TensorStore& store, const Caller& caller, const Task& task);
 
   // Puts them into the store, where the task has a result. Handles by output, as bytes; empty for
@@ -27,7 +29,7 @@ class KeptOutputs {
  private:
   Caller caller_;
   std::vector<bool> kept_;       // by output
-  std::vector<Charge> charges_;  // the same; nothing where another output is the same value
+  std::vector<Charge> charges_;  // the same; no bytes where memory is shared
 };
 
 }  // namespace gpucall

@@ -17,6 +17,8 @@ const char* KindName(OperationKind kind) {
       return "filter";
     case OperationKind::kReduce:
       return "reduce";
+    case OperationKind::kRearrange:
+      return "rearrange";
   }
   return "";
 }

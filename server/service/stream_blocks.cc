@@ -9,8 +9,12 @@ namespace gpucall {
 namespace {
 
 // The one step whose elements depend on no others; null where there is another kind of work.
-const ElementwiseStep* DivisibleStep(const Plan& plan) {
+const ElementwiseStep* DivisibleStep(const Program& program, const Plan& plan) {
   if (plan.steps.size() != 1) return nullptr;
+  // Also of operations that are no step of their own, as reshapes: attributes may be of the shape.
+  for (const Operation& operation : program.operations) {
+    if (!std::holds_alternative<ElementwiseOp>(operation.attributes)) return nullptr;
+  }
   const auto* step = std::get_if<ElementwiseStep>(&plan.steps[0]);
   if (step == nullptr || step->may_fault) return nullptr;
   for (uint32_t value = 0; value < plan.input_count; ++value) {
@@ -32,7 +36,7 @@ absl::StatusOr<StreamBlocks> StreamBlocks::Make(const DecodedCall& call, int64_t
   blocks.max_tensor_bytes_ = max_tensor_bytes;
   GPUCALL_ASSIGN_OR_RETURN(blocks.whole_, MakePlan(call.program, call.types, max_tensor_bytes));
   const Plan& plan = blocks.whole_;
-  const ElementwiseStep* step = DivisibleStep(plan);
+  const ElementwiseStep* step = DivisibleStep(call.program, plan);
   if (step == nullptr || !call.keep_outputs.empty()) return blocks;
   size_t widest = 1;
   for (uint32_t value = 0; value < plan.input_count; ++value) {

@@ -10,9 +10,9 @@
 
 namespace gpucall {
 
-// One block, or, for one elementwise step over tensors of one shape and scalars, blocks of some MiB
-// each: element i of an output needs only elements i. Results are the same bits. One block also
-// where outputs are kept. Blocks begin at multiples of kPartAlignment.
+// One block, or, for elementwise operations over tensors of one shape and scalars that are one
+// step, blocks of some MiB each: element i of an output needs only elements i. Results are the same
+// bits. One block also where outputs are kept. Blocks begin at multiples of kPartAlignment.
 class StreamBlocks {
  public:
   static constexpr int64_t kBlockBytes = int64_t{4} << 20;  // of the widest dtype

@@ -24,8 +24,12 @@ class HeldBuffer final : public DeviceBuffer {
 
 }  // namespace
 
+bool IsHeld(const BufferPointer& buffer) {
+  return dynamic_cast<const HeldBuffer*>(buffer.get()) != nullptr;
+}
+
 BufferPointer Hold(BufferPointer buffer, Charge charge) {
-  if (dynamic_cast<const HeldBuffer*>(buffer.get()) != nullptr) return buffer;
+  if (IsHeld(buffer)) return buffer;
   const int64_t size_bytes = buffer->size_bytes();
   return std::make_shared<HeldBuffer>(std::move(buffer), 0, size_bytes, std::move(charge));
 }

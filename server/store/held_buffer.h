@@ -14,6 +14,9 @@ namespace gpucall {
 // output that is an input) stays as it is, and `charge` is given back at once.
 BufferPointer Hold(BufferPointer buffer, Charge charge);
 
+// Whether it comes from Hold or PartOf; null does not.
+bool IsHeld(const BufferPointer& buffer);
+
 // [offset, offset + size_bytes) of `whole`, which it keeps. REQUIRES: within it. What reads and
 // writes the part with more than copies needs an address that is a buffer's: a multiple of
 // kPartAlignment.

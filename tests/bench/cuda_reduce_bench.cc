@@ -20,7 +20,7 @@ class Reduction {
  public:
   Reduction(KernelCache& kernels, std::string_view function, cuda::ElementType type,
             const std::vector<int64_t>& shape, const std::vector<bool>& along)
-      : shape_(shape) {
+      : shape_(shape), elements_(function == "Softmax" || function == "LayerNorm") {
     absl::InlinedVector<bool, kMaxRank> bits(along.begin(), along.end());
     const Lines lines = LinesAlong(shape_, bits);
     row_ = cuda::MakeReduceRow(
@@ -34,7 +34,7 @@ class Reduction {
     void* data = nullptr;
     CHECK_CUDA(cudaMalloc(&data, partials));
     partials_.reset(data);
-    CHECK_CUDA(cudaMalloc(&data, static_cast<size_t>(row_.line_count * 8)));
+    CHECK_CUDA(cudaMalloc(&data, static_cast<size_t>(elements_ ? kBytes : row_.line_count * 8)));
     out_.reset(data);
     row_.partials = partials_.get();
     row_.out = out_.get();
@@ -42,22 +42,26 @@ class Reduction {
 
   void Launch(const void* x) {
     row_.x = x;
-    Pass(cuda::ReduceBlockCount(row_), 0);
-    if (row_.segment_count > 1) Pass(cuda::ReduceMergeBlockCount(row_), 1);
+    using Step = cuda::ReducePass;
+    Pass(cuda::ReduceBlockCount(row_), Step::kAccumulate);
+    if (row_.segment_count == 1) return;
+    Pass(cuda::ReduceMergeBlockCount(row_), Step::kMerge);
+    if (elements_) Pass(cuda::ReduceBlockCount(row_), Step::kApply);
   }
 
  private:
-  void Pass(int64_t blocks, int merges) {
+  void Pass(int64_t blocks, cuda::ReducePass pass) {
     const void* table = nullptr;
     int row_count = 1;
     double parameter = 0;
-    void* arguments[] = {&row_, &table, &row_count, &merges, &parameter};
+    void* arguments[] = {&row_, &table, &row_count, &pass, &parameter};
     CHECK_CUDA(cudaLaunchKernel(reinterpret_cast<const void*>(loaded_->kernel),
                                 dim3(static_cast<unsigned>(blocks)), dim3(cuda::kReduceThreads),
                                 arguments, 0, nullptr));
   }
 
   std::vector<int64_t> shape_;
+  const bool elements_;
   cuda::ReduceRow row_;
   KernelPointer loaded_;
   CudaGlobalMemory partials_, out_;
@@ -90,10 +94,12 @@ void Bench(int compute_capability) {
       {"ends of 256 x 512 x 512", {256, 512, 512}, {true, false, true}},
       {"columns of 1 << 20", {1 << 20, 64}, {true, false}},
   };
-  for (const char* function : {"Sum", "Mean", "Max", "ArgMax", "Var"}) {
+  for (const char* function : {"Sum", "Mean", "Max", "ArgMax", "Var", "Softmax", "LayerNorm"}) {
     for (const Case& c : cases) {
       Reduction reduction(kernels, function, cuda::ElementType::kFloat32, c.shape, c.along);
-      int64_t bytes = 4;
+      const bool elements =
+          !std::strcmp(function, "Softmax") || !std::strcmp(function, "LayerNorm");
+      int64_t bytes = elements ? 8 : 4;
       for (const int64_t size : c.shape) bytes *= size;
       const auto ms = MediansMs({[&](int i) { reduction.Launch(x[i]); }});
       const double rate = static_cast<double>(bytes) / ms[0] / 1e6;

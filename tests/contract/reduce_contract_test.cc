@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "server/program/axes.h"
+#include "server/program/catalogue.h"
 #include "tests/contract/contract.h"
 
 namespace gpucall::contract {
@@ -13,21 +14,21 @@ namespace {
 
 using Op = ReduceOp;
 constexpr Op kOps[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) Op::k##Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) Op::k##Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
 constexpr DType kDTypes[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
                              DType::kFloat64};
 
-// The elements of each line, in the order of the lines.
-std::vector<std::vector<double>> LinesOf(const Array& x, const std::optional<Axes>& axes) {
+// The elements of each line by index, in the order of the lines.
+std::vector<std::vector<int64_t>> IndicesOf(const Array& x, const std::optional<Axes>& axes) {
   const Shape& shape = x.type.shape;
   absl::InlinedVector<bool, kMaxRank> along(shape.size(), true);
   if (axes.has_value()) along = *CheckedAxes("test", *axes, shape.size());
   int64_t line_count = 1;
   for (size_t d = 0; d < shape.size(); ++d) line_count *= along[d] ? 1 : shape[d];
-  std::vector<std::vector<double>> lines(static_cast<size_t>(line_count));
+  std::vector<std::vector<int64_t>> lines(static_cast<size_t>(line_count));
   for (int64_t i = 0; i < x.count(); ++i) {
     int64_t rest = i, line = 0, step = 1;
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
@@ -35,7 +36,16 @@ std::vector<std::vector<double>> LinesOf(const Array& x, const std::optional<Axe
       line += rest % shape[d] * step;
       step *= shape[d];
     }
-    lines[static_cast<size_t>(line)].push_back(x.at(i));
+    lines[static_cast<size_t>(line)].push_back(i);
+  }
+  return lines;
+}
+
+std::vector<std::vector<double>> LinesOf(const Array& x, const std::optional<Axes>& axes) {
+  std::vector<std::vector<double>> lines;
+  for (const auto& indices : IndicesOf(x, axes)) {
+    lines.emplace_back();
+    for (const int64_t index : indices) lines.back().push_back(x.at(index));
   }
   return lines;
 }
@@ -89,6 +99,8 @@ double Wanted(const ReduceAttributes& reduce, const std::vector<double>& line) {
       return nonzero;
     case Op::kNorm:
       return static_cast<double>(std::pow(powers, 1 / static_cast<long double>(reduce.parameter)));
+    default:
+      break;
   }
   return 0;
 }
@@ -137,6 +149,7 @@ TEST_P(ReduceContract, EqualsLoops) {
     const Array x = UniformArray(dtype, shape, dtype == DType::kInt32 ? -9 : 0.2, 2.9, 1);
     for (const Op op : kOps) {
       SCOPED_TRACE(absl::StrCat(DTypeName(dtype), " op ", static_cast<int>(op)));
+      if (GivesElements(op)) continue;
       const bool finds = op == Op::kArgMin || op == Op::kArgMax;
       if (finds && axes.has_value() && axes->size() != 1) continue;
       // Long products leave the range of any type.
@@ -146,6 +159,68 @@ TEST_P(ReduceContract, EqualsLoops) {
       ExpectResults(reduce, x, Run(reduce, {x}));
     }
   }
+}
+
+// What becomes of each element of a line.
+std::vector<double> WantedElements(const ReduceAttributes& reduce,
+                                   const std::vector<double>& line) {
+  long double largest = -INFINITY, sum = 0, total = 0, squares = 0;
+  for (const double x : line) largest = std::max<long double>(largest, x);
+  for (const double x : line) {
+    total += x;
+    sum += std::exp(x - largest);
+  }
+  const auto count = static_cast<long double>(line.size());
+  for (const double x : line) squares += (x - total / count) * (x - total / count);
+  std::vector<double> wanted;
+  for (const double x : line) {
+    long double y = (x - total / count) / std::sqrt(squares / (count - reduce.parameter));
+    if (reduce.op == Op::kSoftmax) y = std::exp(x - largest) / sum;
+    if (reduce.op == Op::kLogSoftmax) y = x - largest - std::log(sum);
+    if (reduce.op == Op::kLayerNorm) {
+      y = (x - total / count) / std::sqrt(squares / count + reduce.parameter);
+    }
+    wanted.push_back(static_cast<double>(y));
+  }
+  return wanted;
+}
+
+TEST_P(ReduceContract, ElementsEqualLoops) {
+  const auto& [shape, axes] = GetParam();
+  for (const DType dtype : {DType::kUint8, DType::kInt32, DType::kFloat32, DType::kFloat64}) {
+    const Array x = UniformArray(dtype, shape, 0, 9, 3);
+    for (const Op op : {Op::kSoftmax, Op::kLogSoftmax, Op::kLayerNorm, Op::kStandardise}) {
+      SCOPED_TRACE(absl::StrCat(DTypeName(dtype), " op ", static_cast<int>(op)));
+      const ReduceAttributes reduce = {
+          .op = op, .axes = axes, .parameter = op == Op::kLayerNorm ? 0.01 : 0};
+      const Array got = Run(reduce, {x});
+      ASSERT_EQ(got.type.shape, shape);
+      const double eps = got.type.dtype == DType::kFloat32 ? 1.2e-7 : 2.3e-16;
+      for (const auto& indices : IndicesOf(x, axes)) {
+        std::vector<double> line;
+        for (const int64_t index : indices) line.push_back(x.at(index));
+        const std::vector<double> wanted = WantedElements(reduce, line);
+        const auto [low, high] = std::minmax_element(line.begin(), line.end());
+        if (op == Op::kStandardise && *low == *high) continue;  // 0 / 0
+        for (size_t i = 0; i < line.size(); ++i) {
+          const double tolerance = 32 * eps * (std::abs(wanted[i]) + (op == Op::kSoftmax ? 0 : 1));
+          ASSERT_NEAR(got.at(indices[i]), wanted[i], tolerance) << "element " << indices[i];
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DeviceTest, SoftmaxOfInfinities) {
+  const float infinity = INFINITY;
+  const Array x =
+      ArrayOf<float>({4, 2}, {-infinity, 0, -infinity, -infinity, infinity, 0, 3e38f, -3e38f});
+  const Array got = Run(ReduceAttributes{.op = Op::kSoftmax, .axes = Axes{1}}, {x});
+  EXPECT_EQ(got.at(0), 0);
+  EXPECT_EQ(got.at(1), 1);
+  for (const int64_t i : {2, 3, 4, 5}) EXPECT_TRUE(std::isnan(got.at(i))) << i;
+  EXPECT_EQ(got.at(6), 1);
+  EXPECT_EQ(got.at(7), 0);
 }
 
 const Case kCases[] = {
@@ -226,13 +301,14 @@ TEST_F(DeviceTest, ReductionsOfNothing) {
   EXPECT_TRUE(std::isnan(Run(ReduceAttributes{.op = Op::kMean}, {none}).at(0)));
   EXPECT_TRUE(std::isnan(Run(ReduceAttributes{.op = Op::kVar}, {none}).at(0)));
   EXPECT_EQ(Run(ReduceAttributes{.op = Op::kAll}, {none}).at(0), 1);
+  EXPECT_EQ(Run(ReduceAttributes{.op = Op::kNorm, .parameter = INFINITY}, {none}).at(0), 0);
   EXPECT_EQ(Run(ReduceAttributes{.op = Op::kMax, .axes = Axes{0}}, {none}).type.shape, (Shape{0}));
 }
 
 TEST_F(DeviceTest, BatchOfReductionsIsBitEqualToThemAlone) {
   const Shape shapes[] = {{9, 33}, {1000, 16},  {3, 50000}, {64, 64}, {1, 1},
                           {0, 5},  {7, 300000}, {64, 64},   {5000, 3}};
-  for (const Op op : {Op::kSum, Op::kStd, Op::kArgMax}) {
+  for (const Op op : {Op::kSum, Op::kStd, Op::kArgMax, Op::kSoftmax}) {
     for (const int64_t axis : {0, 1}) {
       std::vector<Call> calls;
       for (const Shape& shape : shapes) {

@@ -42,6 +42,19 @@ def image_filter(image: Any = IMAGE, kernel: Any = None, **fields: Any) -> Any:
     )
 
 
+def reduce_of(
+    op: int = _wire.REDUCE_OPS["sum"], axes: list[int] | None = None, **fields: float
+) -> Any:
+    along = None if axes is None else {"axis": axes}
+    reduce = _wire.Reduce(op=op, axes=along, **fields)
+    return _wire.ReduceRequest(x=IMAGE, reduce=reduce)
+
+
+def rearranged(**kind: Any) -> Any:
+    x = raw([4, 5], 20, _wire.DTYPES["uint8"])
+    return _wire.RearrangeRequest(inputs=[x], rearrange=_wire.Rearrange(**kind))
+
+
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
     return _wire.RunRequest(program=program(operations, outputs), inputs=inputs)
 
@@ -142,6 +155,102 @@ REQUESTS = [
         _wire.MatMulRequest(a=tensor([[1]], "int32"), b=tensor([[1]], "int32")),
         UNIMPLEMENTED,
         ("matmul", "int32", "float32"),
+    ),
+    # along axes
+    Bad("reduce op unset", reduce_of(op=0), INVALID, ("op",)),
+    Bad("reduce op unknown", reduce_of(op=999), UNIMPLEMENTED, ("reduce", "999")),
+    Bad(
+        "axis too large", reduce_of(axes=[2]), INVALID, ("sum", "axis", "2", "-2 to 1")
+    ),
+    Bad(
+        "axis too small",
+        reduce_of(axes=[-3]),
+        INVALID,
+        ("sum", "axis", "-3", "-2 to 1"),
+    ),
+    Bad("axis twice", reduce_of(axes=[1, -1]), INVALID, ("sum", "-1", "twice")),
+    Bad(
+        "axis of a scalar",
+        _wire.ReduceRequest(
+            x=raw([], 4), reduce=_wire.Reduce(op=1, axes={"axis": [0]})
+        ),
+        INVALID,
+        ("axis", "0-d"),
+    ),
+    Bad(
+        "max of nothing",
+        _wire.ReduceRequest(x=raw([0, 5], 0), reduce=_wire.Reduce(op=7)),
+        INVALID,
+        ("max", "(0, 5)", "at least one"),
+    ),
+    Bad(
+        "argmax along two axes",
+        reduce_of(op=_wire.REDUCE_OPS["argmax"], axes=[0, 1]),
+        INVALID,
+        ("argmax", "2 axes", "one, or all"),
+    ),
+    Bad(
+        "order NaN",
+        reduce_of(op=_wire.REDUCE_OPS["norm"], order=float("nan")),
+        INVALID,
+        ("norm", "order", "nan"),
+    ),
+    Bad(
+        "epsilon -1",
+        reduce_of(op=_wire.REDUCE_OPS["layer_norm"], epsilon=-1),
+        INVALID,
+        ("layer_norm", "epsilon", "-1", "0 or more"),
+    ),
+    # rearrangements
+    Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),
+    Bad(
+        "reshape to other size",
+        rearranged(reshape={"shape": [3, 7]}),
+        INVALID,
+        ("reshape", "(3, 7)", "20"),
+    ),
+    Bad("two sizes -1", rearranged(reshape={"shape": [-1, -1]}), INVALID, ("-1",)),
+    Bad(
+        "too few axes",
+        rearranged(transpose={"axes": {"axis": [0]}}),
+        INVALID,
+        ("transpose", "1 axes", "(4, 5)", "2"),
+    ),
+    Bad(
+        "step 0",
+        rearranged(slice={"ranges": [{"step": 0}]}),
+        INVALID,
+        ("slice", "step", "0"),
+    ),
+    Bad(
+        "index past the end",
+        rearranged(slice={"ranges": [{"start": 4, "drop": True}]}),
+        INVALID,
+        ("slice", "4", "-4 to 3"),
+    ),
+    Bad(
+        "huge tile",
+        rearranged(tile={"repetitions": [2**62, 2]}),
+        INVALID,
+        ("tile", str(2**62)),
+    ),
+    Bad(
+        "pad -1",
+        rearranged(pad={"before": [-1], "after": [0]}),
+        INVALID,
+        ("pad", "before", "-1"),
+    ),
+    Bad(
+        "pad value",
+        rearranged(pad={"before": [1], "after": [1], "value": 256}),
+        INVALID,
+        ("pad", "value", "256", "uint8"),
+    ),
+    Bad(
+        "does not broadcast",
+        rearranged(broadcast_to={"shape": [4, 6]}),
+        INVALID,
+        ("broadcast_to", "(4, 5)", "(4, 6)"),
     ),
     # filters
     Bad("no filter", _wire.FilterRequest(image=IMAGE), INVALID, ("filter", "kind")),

@@ -16,6 +16,7 @@ PATHS = {
     "MatMulRequest": _wire.MATMUL,
     "FilterRequest": _wire.FILTER,
     "ReduceRequest": _wire.REDUCE,
+    "RearrangeRequest": _wire.REARRANGE,
     "RunRequest": _wire.RUN,
 }
 

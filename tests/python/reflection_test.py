@@ -102,5 +102,5 @@ def test_info_and_catalogue(server: ServerProcess, compute: Stub) -> None:
     assert stub.call("GetInfo").limits.max_dimensions == 8
     names = {entry.name for entry in stub.call("GetCatalogue").operations}
     assert {"add", "matmul", "gaussian"} <= names
-    methods = {"Elementwise", "MatMul", "Filter", "Reduce", "Run", "RunStream"}
+    methods = {"Elementwise", "MatMul", "Filter", "Reduce", "Rearrange", "Run", "RunStream"}
     assert compute.methods() >= methods

@@ -138,6 +138,43 @@ TEST_F(RunStreamTest, InlineAndStreamedInputsMix) {
   EXPECT_FALSE(replies[0].result().has_receipt());
 }
 
+// A reshape to the shape that a tensor has, beside what could be cut into blocks of elements.
+TEST_F(RunStreamTest, ReshapesOfStreamedInputs) {
+  for (const size_t count : {size_t{0}, size_t{1}, (size_t{3} << 20) + 17}) {
+    v1::RunStreamRequest start = AddOf(static_cast<int64_t>(count));
+    v1::Program& program = *start.mutable_start()->mutable_program();
+    for (const uint32_t value : {0u, 2u}) {
+      v1::Operation& reshape = *program.add_operations();
+      reshape.mutable_rearrange()->mutable_reshape()->add_shape(static_cast<int64_t>(count));
+      reshape.add_inputs(value);
+    }
+    for (const uint32_t output : {3, 4, 1, 2}) program.add_outputs(output);
+    std::vector<float> a(count), b(count, 0.5f), sums(count);
+    std::iota(a.begin(), a.end(), 0.0f);
+    for (size_t i = 0; i < count; ++i) sums[i] = a[i] + b[i];
+    std::vector<v1::RunStreamRequest> requests = {start};
+    for (const auto& [tensor, bytes] : {std::pair(1u, BytesOf(b)), std::pair(0u, BytesOf(a))}) {
+      for (size_t at = 0; at < bytes.size(); at += 900'001) {
+        requests.push_back(ChunkOf(tensor, at, bytes.substr(at, 900'001)));
+      }
+    }
+    std::vector<v1::RunStreamReply> replies;
+    const grpc::Status status = Call(requests, replies);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    std::string results[4];
+    for (size_t i = 1; i < replies.size(); ++i) {
+      const v1::Chunk& chunk = replies[i].chunk();
+      ASSERT_LT(chunk.tensor(), 4u);
+      EXPECT_EQ(chunk.offset(), results[chunk.tensor()].size());
+      results[chunk.tensor()] += chunk.data();
+    }
+    EXPECT_EQ(results[0], BytesOf(a));
+    EXPECT_EQ(results[1], BytesOf(sums));
+    EXPECT_EQ(results[2], BytesOf(b));
+    EXPECT_EQ(results[3], BytesOf(sums));
+  }
+}
+
 TEST_F(RunStreamTest, ChunksAreChecked) {
   const std::string eight(8, 'x');
   ExpectError({AddOf(4), ChunkOf(0, 8, eight)}, grpc::INVALID_ARGUMENT,

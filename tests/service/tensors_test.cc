@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,8 +27,10 @@ class TensorsTest : public ::testing::Test {
     limits.residents.tenant = {.size_bytes = int64_t{64} << 20, .tensors = 1000};
     limits.residents.session_grace = std::chrono::seconds(0);
     server_ = *RpcServer::Start("127.0.0.1:0", *scheduler_, *device_, limits, info);
-    const auto channel =
-        grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    const auto channel = grpc::CreateCustomChannel(server_->address(),
+                                                   grpc::InsecureChannelCredentials(), arguments);
     tensors_ = v1::Tensors::NewStub(channel);
     compute_ = v1::Compute::NewStub(channel);
     statistics_ = v1::Server::NewStub(channel);
@@ -63,6 +66,58 @@ class TensorsTest : public ::testing::Test {
     request.mutable_options()->add_keep_outputs(0);
     grpc::ClientContext context;
     return compute_->Elementwise(&context, request, &reply);
+  }
+
+  // Outputs: the input flat, itself, its double, and that flat; those kept that `keep` names.
+  grpc::Status Flatten(v1::Tensor input, const std::vector<uint32_t>& keep, v1::RunReply& reply) {
+    v1::RunRequest request;
+    *request.add_inputs() = std::move(input);
+    const auto reshape = [&](uint32_t value) {
+      v1::Operation& operation = *request.mutable_program()->add_operations();
+      operation.mutable_rearrange()->mutable_reshape()->add_shape(-1);
+      operation.add_inputs(value);
+    };
+    reshape(0);
+    v1::Operation& add = *request.mutable_program()->add_operations();
+    add.set_elementwise(v1::ELEMENTWISE_OP_ADD);
+    add.add_inputs(0);
+    add.add_inputs(0);
+    reshape(2);
+    for (const uint32_t output : {1, 0, 2, 3}) request.mutable_program()->add_outputs(output);
+    for (const uint32_t output : keep) request.mutable_options()->add_keep_outputs(output);
+    grpc::ClientContext context;
+    return compute_->Run(&context, request, &reply);
+  }
+  // As Flatten, with the input (1000, count / 1000) streamed and every output kept.
+  grpc::Status FlattenStream(const std::string& data, std::vector<std::string>& handles) {
+    v1::RunStreamRequest request;
+    v1::RunStreamStart& start = *request.mutable_start();
+    v1::Tensor& input = *start.add_inputs();
+    input.set_dtype(v1::DTYPE_UINT8);
+    input.add_shape(1000);
+    input.add_shape(static_cast<int64_t>(data.size()) / 1000);
+    input.mutable_streamed();
+    v1::Operation& reshape = *start.mutable_program()->add_operations();
+    reshape.mutable_rearrange()->mutable_reshape()->add_shape(-1);
+    reshape.add_inputs(0);
+    for (const uint32_t output : {0, 1}) {
+      start.mutable_program()->add_outputs(output);
+      start.mutable_options()->add_keep_outputs(output);
+    }
+    grpc::ClientContext context;
+    const auto stream = compute_->RunStream(&context);
+    stream->Write(request);
+    for (size_t at = 0; at < data.size(); at += 1 << 20) {
+      request.mutable_chunk()->set_offset(at);
+      request.mutable_chunk()->set_data(data.substr(at, 1 << 20));
+      stream->Write(request);
+    }
+    stream->WritesDone();
+    handles.clear();
+    for (v1::RunStreamReply reply; stream->Read(&reply);) {
+      for (const v1::Tensor& output : reply.result().outputs()) handles.push_back(output.handle());
+    }
+    return stream->Finish();
   }
 
   grpc::Status Free(const std::string& handle) {
@@ -211,6 +266,72 @@ TEST_F(TensorsTest, WritersOfOneTensor) {
     EXPECT_EQ(data[static_cast<size_t>((part + 1) * kPartBytes - 1)], part + 1);
   }
   ASSERT_TRUE(Free(created.handle()).ok());
+  AwaitNothing();
+}
+
+// Each kept reshape is a tensor of its own; memory that they share counts once, until all are gone.
+TEST_F(TensorsTest, KeptReshapesOfAResidentTensor) {
+  const std::string data(20'000'000, 'a');
+  v1::PutReply put;
+  ASSERT_TRUE(Put(data, "", put).ok());
+  v1::Tensor input;
+  input.set_handle(put.tensor().handle());
+  v1::RunReply reply;
+  // 64 MiB are allowed: the tensor and its double fit, but no copy of either.
+  const grpc::Status status = Flatten(input, {0, 1, 2, 3}, reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(Resident().tensors(), 5u);
+  EXPECT_EQ(Resident().size_bytes(), 40'000'000u);
+  std::vector<std::string> handles = {put.tensor().handle()};
+  for (const v1::Tensor& output : reply.outputs()) handles.push_back(output.handle());
+  EXPECT_EQ(std::set<std::string>(handles.begin(), handles.end()).size(), 5u);
+  for (size_t i = 0; i < handles.size(); ++i) {  // in order: what is left goes on
+    std::string got;
+    ASSERT_TRUE(Get(handles[i], got).ok()) << i;
+    EXPECT_EQ(got, i < 3 ? data : std::string(data.size(), static_cast<char>(2 * 'a'))) << i;
+    ASSERT_TRUE(Free(handles[i]).ok());
+    EXPECT_EQ(Get(handles[i], got).error_code(), grpc::NOT_FOUND);
+    const uint64_t left = i < 2 ? 40'000'000 : i < 4 ? 20'000'000 : 0;
+    EXPECT_EQ(Resident().size_bytes(), left) << i;
+  }
+}
+
+TEST_F(TensorsTest, KeptReshapesOfAnInlineTensor) {
+  const std::string data(30'000'000, 'b');
+  v1::Tensor input;
+  input.set_dtype(v1::DTYPE_UINT8);
+  input.add_shape(1000);
+  input.add_shape(30'000);
+  input.set_data(data);
+  v1::RunReply reply;
+  ASSERT_TRUE(Flatten(input, {0, 1, 2, 3}, reply).ok());  // two values of 30 MB: no third would fit
+  EXPECT_EQ(Resident().size_bytes(), 60'000'000u);
+  v1::RunReply refused;
+  EXPECT_EQ(Flatten(input, {0}, refused).error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Resident().size_bytes(), 60'000'000u);
+  for (const int output : {1, 3, 2, 0}) {
+    std::string got;
+    ASSERT_TRUE(Get(reply.outputs(output).handle(), got).ok()) << output;
+    EXPECT_EQ(got, output < 2 ? data : std::string(data.size(), static_cast<char>(2 * 'b')));
+    ASSERT_TRUE(Free(reply.outputs(output).handle()).ok());
+  }
+  AwaitNothing();
+}
+
+// What stays of a streamed input is charged as what is put.
+TEST_F(TensorsTest, KeptReshapesOfAStreamedTensor) {
+  const std::string data(40'000'000, 'c');
+  std::vector<std::string> handles, refused;
+  ASSERT_TRUE(FlattenStream(data, handles).ok());
+  ASSERT_EQ(handles.size(), 2u);
+  EXPECT_EQ(Resident().size_bytes(), 40'000'000u);
+  EXPECT_EQ(FlattenStream(data, refused).error_code(), grpc::RESOURCE_EXHAUSTED);
+  for (const std::string& handle : handles) {
+    std::string got;
+    ASSERT_TRUE(Get(handle, got).ok());
+    EXPECT_EQ(got, data);
+    ASSERT_TRUE(Free(handle).ok());
+  }
   AwaitNothing();
 }
 

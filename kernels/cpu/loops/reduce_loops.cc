@@ -104,8 +104,21 @@ struct Loops {
     }
   }
 
+  static void Apply(double parameter, const void* accumulator, const void* x, int64_t stride,
+                    size_t count, void* out) {
+    const Function function = With(parameter);
+    const Accumulator a = *static_cast<const Accumulator*>(accumulator);
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t at = static_cast<int64_t>(i) * stride;
+      static_cast<Element<Output>*>(out)[at].value = function.Apply(a, At(x, at));
+    }
+  }
+
   static constexpr ReduceLoops Table() {
-    return {sizeof(Accumulator), sizeof(Output), Clear, AddRun, AddRow, Merge, Results};
+    ReduceLoops loops = {
+        sizeof(Accumulator), sizeof(Output), Clear, AddRun, AddRow, Merge, Results, nullptr};
+    if constexpr (requires(Function f, Accumulator a, T x) { f.Apply(a, x); }) loops.apply = Apply;
+    return loops;
   }
 };
 
@@ -139,7 +152,7 @@ constexpr void SetLoops(ReduceLoops* loops) {
 constexpr ReduceTable MakeTable() {
   ReduceTable table = {};
   size_t row = 0;
-#define GPUCALL_REDUCE(Function, name, result, empty, description) \
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   SetLoops<r::Function>(table.loops[row++]);
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE

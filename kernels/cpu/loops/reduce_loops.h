@@ -24,6 +24,10 @@ struct ReduceLoops {
   // out[i] = the result of accumulator i, whose line has `count` elements.
   void (*results)(double parameter, const void* accumulators, size_t width, int64_t count,
                   void* out);
+  // out[i * stride] = what becomes of x[i * stride], of the accumulator's line, for i < count. Null
+  // where a line becomes one element.
+  void (*apply)(double parameter, const void* accumulator, const void* x, int64_t stride,
+                size_t count, void* out);
 };
 
 }  // namespace gpucall::cpu

@@ -14,7 +14,7 @@ namespace gpucall::cuda {
 namespace {
 
 constexpr std::string_view kFunctions[] = {
-#define GPUCALL_REDUCE(Function, name, result, empty, description) #Function,
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) #Function,
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
@@ -88,7 +88,12 @@ TEST(ReduceRow, SegmentsCoverLines) {
     EXPECT_EQ(row.segment_count, row.element_count / run * segments_of_run);
     EXPECT_LE(row.form == ReduceForm::kRows ? 0 : row.segment_size, 64 << 10);
     EXPECT_GE(ReduceBlockCount(row), 1);
-    EXPECT_EQ(ReduceMergeBlockCount(row), row.segment_count > 1 ? row.line_count : 0);
+    // Every line has a team that merges its partials, and no block is without one.
+    const int64_t teams = kReduceThreads / row.merge_team;
+    EXPECT_EQ(kReduceThreads % row.merge_team, 0);
+    const int64_t lines = row.segment_count > 1 ? row.line_count : 0;
+    EXPECT_GE(ReduceMergeBlockCount(row) * teams, lines);
+    EXPECT_LT(ReduceMergeBlockCount(row) * teams, lines + teams);
   }
 }
 

@@ -105,6 +105,8 @@ def result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "rearrange":
+        return np.result_type(operands[0])
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)
     if kind == "elementwise":

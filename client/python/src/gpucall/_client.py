@@ -16,6 +16,7 @@ from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
@@ -58,6 +59,7 @@ class Client(
     MatMul[ArrayOrRemote, Array],
     Filters[ArrayOrRemote, Array],
     Reductions[ArrayOrRemote, Array],
+    Rearrange[ArrayOrRemote, Array],
     ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.

@@ -12,9 +12,16 @@ from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
+
+_FUNCTIONS = {
+    *(np.where, np.clip, np.round, np.real, np.imag, np.astype),
+    *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
+    *(np.flip, np.tile, np.broadcast_to, np.roll),
+}
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
 _UFUNC_NAMES = {
@@ -122,6 +129,12 @@ class Value:
     def __abs__(self) -> Value:
         return self.program.abs(self)
 
+    def __getitem__(self, key: Any) -> Value:
+        return self.program.slice(self, key)
+
+    def __iter__(self) -> Any:
+        raise TypeError("a Program's value has no length until it runs")
+
     def __array__(self, *args: Any, **kwargs: Any) -> Array:
         raise TypeError("a Program's value has no elements until it runs")
 
@@ -141,9 +154,8 @@ class Value:
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Value:
         name = function.__name__
-        takes = function in (np.where, np.clip, np.round, np.real, np.imag, np.astype)
         reduces = name in _wire.REDUCE_OPS and function is getattr(np, name, None)
-        if not takes and not reduces:
+        if function not in _FUNCTIONS and not reduces:
             raise TypeError(f"np.{name} is not offered")
         result: Value = getattr(self.program, name)(*args, **kwargs)
         return result
@@ -154,6 +166,7 @@ class Program(
     MatMul[Any, Value],
     Filters[Any, Value],
     Reductions[Any, Value],
+    Rearrange[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 

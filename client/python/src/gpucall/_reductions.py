@@ -276,6 +276,78 @@ class Reductions(Caller[Operand, Result]):
         """
         return self._reduce("norm", x, axis, keepdims, timeout, order=ord)
 
+    def softmax(
+        self,
+        x: Operand,
+        /,
+        axis: Axis = -1,
+        *,
+        timeout: float | None = None,
+    ) -> Result:
+        """exp(x) / sum(exp(x)), without overflow, as scipy.special.softmax.
+
+        Examples
+        --------
+        >>> c.softmax(np.float32([0, 0, 1000]))
+        array([0., 0., 1.], dtype=float32)
+        """
+        return self._reduce("softmax", x, axis, False, timeout)
+
+    def log_softmax(
+        self,
+        x: Operand,
+        /,
+        axis: Axis = -1,
+        *,
+        timeout: float | None = None,
+    ) -> Result:
+        """log(softmax(x)), as scipy.special.log_softmax.
+
+        Examples
+        --------
+        >>> c.log_softmax(np.float32([0, 1000]))
+        array([-1000.,     0.], dtype=float32)
+        """
+        return self._reduce("log_softmax", x, axis, False, timeout)
+
+    def layer_norm(
+        self,
+        x: Operand,
+        /,
+        axis: Axis = -1,
+        *,
+        epsilon: float = 1e-5,
+        timeout: float | None = None,
+    ) -> Result:
+        """(x - mean) / sqrt(var + `epsilon`); weights and bias are elementwise after it.
+
+        Examples
+        --------
+        >>> c.layer_norm(np.float32([1, 3]), epsilon=0)
+        array([-1.,  1.], dtype=float32)
+        """
+        return self._reduce("layer_norm", x, axis, False, timeout, epsilon=epsilon)
+
+    def standardise(
+        self,
+        x: Operand,
+        /,
+        axis: Axis = None,
+        *,
+        correction: float = 0.0,
+        timeout: float | None = None,
+    ) -> Result:
+        """(x - mean) / std; NaN where all elements are equal.
+
+        Examples
+        --------
+        >>> c.standardise(np.float32([[1, 10], [3, 30]]), axis=0)
+        array([[-1., -1.],
+               [ 1.,  1.]], dtype=float32)
+        """
+        name = "standardise"
+        return self._reduce(name, x, axis, False, timeout, correction=correction)
+
     def _reduce(
         self,
         name: str,

@@ -48,12 +48,14 @@ Program = _message("Program")
 MatMul = _message("MatMul")
 Filter = _message("Filter")
 Reduce = _message("Reduce")
+Rearrange = _message("Rearrange")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
 MatMulRequest = _message("MatMulRequest")
 FilterRequest = _message("FilterRequest")
 ReduceRequest = _message("ReduceRequest")
+RearrangeRequest = _message("RearrangeRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -90,6 +92,7 @@ ELEMENTWISE = "/gpucall.v1.Compute/Elementwise"
 MATMUL = "/gpucall.v1.Compute/MatMul"
 FILTER = "/gpucall.v1.Compute/Filter"
 REDUCE = "/gpucall.v1.Compute/Reduce"
+REARRANGE = "/gpucall.v1.Compute/Rearrange"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -106,7 +109,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

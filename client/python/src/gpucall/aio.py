@@ -21,6 +21,7 @@ from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
@@ -70,6 +71,7 @@ class Client(
     MatMul[ArrayOrRemote, Result],
     Filters[ArrayOrRemote, Result],
     Reductions[ArrayOrRemote, Result],
+    Rearrange[ArrayOrRemote, Result],
     ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.

@@ -1,0 +1,14 @@
+// Rearrangements on the CPU.
+#ifndef GPUCALL_SERVER_DEVICE_CPU_REARRANGE_H_
+#define GPUCALL_SERVER_DEVICE_CPU_REARRANGE_H_
+
+#include "server/device/cpu_values.h"
+
+namespace gpucall {
+
+// Writes step.output.
+void RunRearrange(const RearrangeStep& step, const CpuValues& values);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_DEVICE_CPU_REARRANGE_H_

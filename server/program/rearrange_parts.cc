@@ -1,0 +1,89 @@
+#include "server/program/rearrange_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+
+namespace gpucall {
+
+Shape DenseStrides(absl::Span<const int64_t> shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+void AppendDimension(int64_t size, int64_t input_stride, int64_t output_stride,
+                     RearrangeStep::Part& part) {
+  if (size == 1) return;
+  if (!part.sizes.empty() && part.input_strides.back() == size * input_stride &&
+      part.output_strides.back() == size * output_stride) {
+    part.sizes.back() *= size;
+    part.input_strides.back() = input_stride;
+    part.output_strides.back() = output_stride;
+    return;
+  }
+  part.sizes.push_back(size);
+  part.input_strides.push_back(input_stride);
+  part.output_strides.push_back(output_stride);
+}
+
+namespace {
+
+void Append(const Stretch& stretch, int64_t input_stride, int64_t output_stride,
+            RearrangeStep::Part& part) {
+  part.input_offset += stretch.input * input_stride;
+  part.output_offset += stretch.output * output_stride;
+  AppendDimension(stretch.size, stretch.step * input_stride, output_stride, part);
+}
+
+Stretch Whole(absl::Span<const Stretch> stretches) {
+  Stretch whole = {.size = 0, .output = stretches[0].output};
+  for (const Stretch& stretch : stretches) whole.size += stretch.size;
+  return whole;
+}
+
+// The dimensions of the output so far, filled.
+RearrangeStep::Part AsFilled(const RearrangeStep::Part& part) {
+  RearrangeStep::Part filled = {RearrangeStep::kFill, 0, part.output_offset, {}, {}, {}};
+  for (size_t d = 0; d < part.sizes.size(); ++d) {
+    AppendDimension(part.sizes[d], 0, part.output_strides[d], filled);
+  }
+  return filled;
+}
+
+}  // namespace
+
+std::vector<RearrangeStep::Part> PartsOf(uint32_t input,
+                                         absl::Span<const std::vector<Stretch>> dimensions,
+                                         absl::Span<const int64_t> input_strides,
+                                         absl::Span<const int64_t> output_strides,
+                                         int64_t output_offset) {
+  std::vector<RearrangeStep::Part> parts = {{input, 0, output_offset, {}, {}, {}}};
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    std::vector<RearrangeStep::Part> longer;
+    for (const RearrangeStep::Part& part : parts) {
+      if (part.input == RearrangeStep::kFill) {
+        longer.push_back(part);
+        Append(Whole(dimensions[d]), 0, output_strides[d], longer.back());
+        continue;
+      }
+      for (const Stretch& stretch : dimensions[d]) {
+        longer.push_back(part);
+        if (stretch.filled) longer.back() = AsFilled(part);
+        Append(stretch, stretch.filled ? 0 : input_strides[d], output_strides[d], longer.back());
+      }
+    }
+    parts = std::move(longer);
+  }
+  parts.erase(std::remove_if(parts.begin(), parts.end(),
+                             [](const auto& part) { return absl::c_linear_search(part.sizes, 0); }),
+              parts.end());
+  return parts;
+}
+
+}  // namespace gpucall
