@@ -31,8 +31,7 @@ EncodedRequest EncodeElementwise(v1::ElementwiseOp op, v1::DType output_dtype,
           .rest = message.SerializeAsString(),
           .fields = std::vector<int>(inputs.size(), v1::ElementwiseRequest::kInputsFieldNumber),
           .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size()),
-          .owner = nullptr};
+          .program = OneOperation(std::move(operation), inputs.size())};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ def values(dtype: np.dtype[Any], count: int) -> Any:
         special = [0, 1, -1, 1j, -1j, 2, 0.5 + 0.5j, -2 - 3j]
         numbers = rng.uniform(-8, 8, count) + 1j * rng.uniform(-8, 8, count)
     else:
-        limits = ml_dtypes.finfo(dtype)
+        limits = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
         special = [0.0, -0.0, 1, -1, 0.5, 1.5, 2.5, -2.5, 3, np.inf, -np.inf, np.nan]
         special += [limits.max, limits.tiny, limits.smallest_subnormal, -limits.tiny]
         numbers = rng.standard_normal(count) * 6
