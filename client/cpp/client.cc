@@ -138,6 +138,10 @@ absl::StatusOr<Tensor> Client::Convolve(const TensorRef& image, const TensorRef&
                                         const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeFilter({image, kernel}, filter), options));
 }
+absl::StatusOr<Tensor> Client::Sort(const TensorRef& x, const SortOptions& sort,
+                                    const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeSort(x, sort), options));
+}
 Client::Reply Client::Run(const Program& program, absl::Span<const TensorRef> inputs,
                           const CallOptions& options) const {
   return CallBorrowed(connection_, EncodeRun(program, inputs), options);

@@ -79,6 +79,19 @@ EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOpti
           .program = OneOperation(std::move(operation), inputs.size())};
 }
 
+EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options) {
+  v1::SortRequest message;
+  *message.mutable_sort() = ToWire(options);
+  v1::Operation operation;
+  *operation.mutable_sort() = message.sort();
+  return {.method = "/gpucall.v1.Compute/Sort",
+          .rest = message.SerializeAsString(),
+          .fields = {v1::SortRequest::kXFieldNumber},
+          .inputs = {x},
+          .program = OneOperation(std::move(operation), 1),
+          .owner = nullptr};
+}
+
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs) {
   v1::RunRequest message;
   *message.mutable_program() = ToWire(program);

@@ -48,6 +48,7 @@ EncodedRequest EncodeCast(const TensorRef& x, DType dtype);
 EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options);
 // The image, and the kernel of a filter that takes one.
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);
+EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options);
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs);
 
 // Copies the elements, and owns the copies.

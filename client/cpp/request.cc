@@ -22,6 +22,9 @@ Request Request::Filter(const TensorRef& image, const TensorRef& kernel,
                         const FilterOptions& filter) {
   return Request(EncodeFilter({image, kernel}, filter));
 }
+Request Request::Sort(const TensorRef& x, const SortOptions& options) {
+  return Request(EncodeSort(x, options));
+}
 Request Request::Run(const Program& program, absl::Span<const TensorRef> inputs) {
   return Request(EncodeRun(program, inputs));
 }

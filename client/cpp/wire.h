@@ -19,6 +19,7 @@ inline namespace client {
 v1::ElementwiseOp ToWire(ElementwiseOp op);
 v1::MatMul ToWire(const MatMulOptions& options);
 v1::Filter ToWire(const FilterOptions& options);
+v1::Sort ToWire(const SortOptions& options);
 v1::Program ToWire(const Program& program);
 
 enum class WantReceipt : uint8_t { kNo, kYes };

@@ -76,6 +76,9 @@ struct SetAttributes {
   void operator()(const FilterOptions& options) const {
     *operation.mutable_filter() = client::ToWire(options);
   }
+  void operator()(const SortOptions& options) const {
+    *operation.mutable_sort() = client::ToWire(options);
+  }
 };
 
 }  // namespace
@@ -107,6 +110,15 @@ v1::Filter ToWire(const FilterOptions& options) {
       },
       options);
   return filter;
+}
+
+v1::Sort ToWire(const SortOptions& options) {
+  v1::Sort sort;
+  if (options.axis.has_value()) sort.set_axis(*options.axis);
+  sort.set_descending(options.descending);
+  sort.set_indices(options.indices);
+  if (options.count.has_value()) sort.set_count(*options.count);
+  return sort;
 }
 
 v1::Program ToWire(const Program& program) {

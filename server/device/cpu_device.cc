@@ -19,6 +19,7 @@
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
+#include "server/device/cpu_sort.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -33,6 +34,7 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
   if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
   if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
+  if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -200,6 +202,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunReduce(*reduce, values_);
   } else if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) {
     RunRearrange(*rearrange, values_);
+  } else if (const auto* sort = std::get_if<SortStep>(&step)) {
+    status = RunSort(*sort, values_, memory_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

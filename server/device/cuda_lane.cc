@@ -148,6 +148,9 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
     } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
       runs.push_back(PrepareRearrange(s, layout));
+    } else if (std::holds_alternative<SortStep>(steps[s])) {
+      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
+      runs.push_back(std::move(run));
     } else if (std::holds_alternative<ReduceStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
       runs.push_back(std::move(run));

@@ -56,6 +56,11 @@ void VisitValues(const RearrangeStep& step, Visit visit) {
   }
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const SortStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
 
 bool MayFault(const Step& step) {
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);

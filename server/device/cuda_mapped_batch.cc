@@ -25,7 +25,7 @@ struct Uses {
   int writes = 0;
 };
 
-// By root; nothing where steps other than elementwise ones run.
+// By value, reshapes with what they are of; nothing where steps other than elementwise ones run.
 std::vector<Uses> UsesOf(const Plan& plan) {
   std::vector<Uses> uses(plan.values.size());
   for (const Step& step : plan.steps) {

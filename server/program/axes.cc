@@ -54,4 +54,11 @@ Lines LinesAlong(absl::Span<const int64_t> shape, absl::Span<const bool> along) 
   return lines;
 }
 
+absl::StatusOr<AxisLines> LinesAt(absl::string_view name, absl::Span<const int64_t> shape,
+                                  std::optional<int64_t> axis) {
+  if (!axis.has_value()) return AxisLines{0, 1, ElementCount(shape), 1};
+  GPUCALL_ASSIGN_OR_RETURN(const size_t d, CheckedAxis(name, *axis, shape.size()));
+  return AxisLines{d, ElementCount(shape.first(d)), shape[d], ElementCount(shape.subspan(d + 1))};
+}
+
 }  // namespace gpucall

@@ -3,6 +3,7 @@
 #define GPUCALL_SERVER_PROGRAM_AXES_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
@@ -37,6 +38,17 @@ struct Lines {
   Walk starts, elements;
 };
 Lines LinesAlong(absl::Span<const int64_t> shape, absl::Span<const bool> along);
+
+// A tensor's lines along one dimension: element e of line (o, i) is number (o * count + e) * inner
+// + i. Of the flattened tensor there is one.
+struct AxisLines {
+  size_t dimension;
+  int64_t outer, count, inner;
+  int64_t line_count() const { return outer * inner; }
+};
+// `axis`: none is of the flattened tensor. Errors: CheckedAxis's.
+absl::StatusOr<AxisLines> LinesAt(absl::string_view name, absl::Span<const int64_t> shape,
+                                  std::optional<int64_t> axis);
 
 }  // namespace gpucall
 

@@ -132,6 +132,8 @@ std::vector<CatalogueRow> MakeRows() {
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
   static const auto& every = *new std::vector<DType>(EveryDType());
+  const absl::Span<const DType> ordered =  // no complex ones, which are the last
+      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
   const auto rearrange = [&](absl::string_view name, absl::string_view description) {
     rows.push_back({name, OperationKind::kRearrange, 1, every, description});
   };
@@ -146,6 +148,8 @@ std::vector<CatalogueRow> MakeRows() {
   rearrange("tile", "repeated along each dimension");
   rearrange("broadcast_to", "broadcast to a shape");
   rearrange("roll", "elements moved on along axes, in again at the start");
+  rows.push_back({"sort", OperationKind::kSort, 1, ordered,
+                  "elements in order along an axis, or their indices"});
   return rows;
 }
 
@@ -195,6 +199,8 @@ const CatalogueRow& RowOf(RearrangeKind kind) {
   static const size_t first = FirstRow(OperationKind::kRearrange);
   return Catalogue()[first + static_cast<size_t>(kind)];
 }
+
+const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {
   if (absl::c_linear_search(row.dtypes, dtype)) return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
+#include "server/program/sort.h"
 
 namespace gpucall {
 namespace {
@@ -140,6 +141,12 @@ class StepMaker {
     }
     if (const auto* attributes = std::get_if<RearrangeAttributes>(&operation.attributes)) {
       return MakeRearrange(k, operation, *attributes);
+    }
+    if (const auto* attributes = std::get_if<SortAttributes>(&operation.attributes)) {
+      SortStep step = LowerSort(*attributes, values_[operation.inputs[0]])->step;
+      step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
     }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;

@@ -6,6 +6,7 @@
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
+#include "server/program/sort.h"
 
 namespace gpucall {
 namespace {
@@ -119,6 +120,12 @@ absl::StatusOr<TensorType> Infer(const ReduceAttributes& attributes, Operands op
 
 absl::StatusOr<TensorType> Infer(const RearrangeAttributes& attributes, Operands operands) {
   GPUCALL_ASSIGN_OR_RETURN(RearrangeLowering lowering, LowerRearrange(attributes, operands));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const SortAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount("sort", operands.size(), 1, " (x)"));
+  GPUCALL_ASSIGN_OR_RETURN(SortLowering lowering, LowerSort(attributes, *operands[0]));
   return std::move(lowering.output);
 }
 

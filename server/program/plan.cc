@@ -174,6 +174,15 @@ void AddStep(const RearrangeStep& step, const Plan& plan, Signature& signature) 
   signature.Add(plan.values[step.output].dtype);
 }
 
+void AddStep(const SortStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.x);
+  signature.Add(step.output);
+  signature.Add(step.descending);
+  signature.Add(step.gives_indices);
+  signature.AddList(step.attributes);
+  signature.Add(plan.values[step.x].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);

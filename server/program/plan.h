@@ -114,7 +114,17 @@ struct RearrangeStep {
   std::string attributes;               // equal for equal attributes
 };
 
-using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep>;
+// The first `kept` elements of each line in order, or their int64 indices in it.
+struct SortStep {
+  uint32_t x, output;
+  AxisLines lines;
+  int64_t kept;
+  bool descending, gives_indices;
+  std::string attributes;  // axis and count; equal for equal ones
+};
+
+using Step =
+    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -135,10 +135,18 @@ struct RearrangeAttributes {
   bool operator==(const RearrangeAttributes&) const = default;
 };
 
+struct SortAttributes {
+  std::optional<int64_t> axis = {};  // none: of the flattened array
+  bool descending = false;
+  bool indices = false;               // along the axis, in place of elements
+  std::optional<int64_t> count = {};  // of the order only so many; none: all
+  bool operator==(const SortAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes>
+               RearrangeAttributes, SortAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -35,6 +35,12 @@ grpc::ServerUnaryReactor* ComputeService::Rearrange(grpc::CallbackServerContext*
   return StartComputeCall(*this, *context, *request, reply, DecodeRearrangeRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Sort(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeSortRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

@@ -25,8 +25,10 @@ class ComputeService final
           v1::Compute::WithRawCallbackMethod_MatMul<
               v1::Compute::WithRawCallbackMethod_Filter<v1::Compute::WithRawCallbackMethod_Reduce<
                   v1::Compute::WithRawCallbackMethod_Rearrange<
-                      v1::Compute::WithRawCallbackMethod_Run<
-                          v1::Compute::WithRawCallbackMethod_RunStream<v1::Compute::Service>>>>>>> {
+                      v1::Compute::WithRawCallbackMethod_Sort<
+                          v1::Compute::WithRawCallbackMethod_Run<
+                              v1::Compute::WithRawCallbackMethod_RunStream<
+                                  v1::Compute::Service>>>>>>>> {
  public:
   // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
@@ -52,6 +54,8 @@ class ComputeService final
   grpc::ServerUnaryReactor* Rearrange(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Sort(grpc::CallbackServerContext* context,
+                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 

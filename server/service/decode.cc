@@ -4,6 +4,7 @@
 #include "gpucall/v1/compute.pb.h"
 #include "gpucall/v1/tensors.pb.h"
 #include "server/base/status_macros.h"
+#include "server/service/decode_lines.h"
 #include "server/service/decode_operation.h"
 #include "server/service/decode_rearrange.h"
 #include "server/service/request_reader.h"
@@ -252,6 +253,18 @@ absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice>
                            DecodeRearrange(parsed.message.rearrange()));
   GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, sources, call));
   SetOneOperation(std::move(attributes), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
+absl::StatusOr<DecodedCall> DecodeSortRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::SortRequest>(bytes, {v1::SortRequest::kXFieldNumber}));
+  DecodedCall call;
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("x", parsed.Find(v1::SortRequest::kXFieldNumber), sources, call));
+  SetOneOperation(DecodeSort(parsed.message.sort()), call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
   return call;
 }

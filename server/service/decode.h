@@ -43,6 +43,8 @@ absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> re
                                                 TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice> request,
                                                    TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeSortRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request,
                                              TensorSources& sources);
 // A Program that returns its input: Put keeps its output, Get sends it.

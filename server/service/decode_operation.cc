@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_lines.h"
 #include "server/service/decode_rearrange.h"
 
 namespace gpucall {
@@ -282,11 +283,15 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeRearrange(operation.rearrange()));
       return result;
     }
+    case v1::Operation::kSort:
+      result.attributes = DecodeSort(operation.sort());
+      return result;
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
-      "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange");
+      "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
+      "sort");
 }
 
 }  // namespace gpucall

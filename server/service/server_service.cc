@@ -19,6 +19,8 @@ const char* KindName(OperationKind kind) {
       return "reduce";
     case OperationKind::kRearrange:
       return "rearrange";
+    case OperationKind::kSort:
+      return "sort";
   }
   return "";
 }

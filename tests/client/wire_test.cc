@@ -182,6 +182,12 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
   EXPECT_TRUE(EqualsText(EncodeFilter({x, x}, CorrelateOptions{}).program,
                          "operations { filter { correlate { origin: [0, 0] } "
                          "border { mode: BORDER_MODE_REFLECT } } inputs: [0, 1] }"));
+  EXPECT_TRUE(EqualsText(EncodeSort(x, {.axis = 2, .descending = true, .count = 5}).program,
+                         "operations { sort { axis: 2 descending: true count: 5 } inputs: 0 }"));
+  EXPECT_TRUE(EqualsText(EncodeSort(x, {.axis = std::nullopt, .indices = true}).program,
+                         "operations { sort { indices: true } inputs: 0 }"));
+  EXPECT_TRUE(EqualsText(Parse<v1::SortRequest>(*EncodeUnary(EncodeSort(x, {}), WantReceipt::kNo)),
+                         "x { dtype: DTYPE_UINT8 shape: 1 data: 'a' } sort { axis: -1 }"));
 }
 
 TEST(Wire, DecodeTakesRepliesOfVerbsAndPrograms) {

@@ -167,6 +167,60 @@ TEST_F(HostMemoryContract, OutputsThatAreInputsOrTheSameValue) {
   for (size_t i = 0; i < wanted.size(); ++i) ExpectInTarget(done[0], work, i, wanted[i]);
 }
 
+// Reshapes are the value that they are of: read, written and given where it is, alone or with it.
+TEST_F(HostMemoryContract, ReshapesOfInputsAndResults) {
+  const auto reshape = [](std::initializer_list<int64_t> shape) {
+    return RearrangeAttributes{.kind = RearrangeKind::kReshape, .sizes = shape};
+  };
+  FilterAttributes box;
+  box.kind = FilterKind::kBox;
+  box.size = {3, 3};
+  for (const bool blurs : {false, true}) {  // with a filter other paths are taken
+    ProgramBuilder builder(1);
+    const uint32_t flat = builder.Add(reshape({-1}), {0});
+    const uint32_t negative = builder.Add(ElementwiseOp::kNegative, {flat});
+    const uint32_t tall = builder.Add(reshape({-1, 4}), {negative});
+    const uint32_t doubled = builder.Add(ElementwiseOp::kAdd, {tall, tall});
+    const uint32_t last =
+        blurs ? builder.Add(box, {doubled}) : builder.Add(ElementwiseOp::kAbs, {0});
+    const uint32_t line = builder.Add(reshape({-1}), {last});
+    const std::vector<std::vector<uint32_t>> choices = {
+        {tall},           {line},
+        {flat},           {tall, line},
+        {tall, negative}, {last, line},
+        {line, line},     {flat, 0},
+        {doubled, tall},  {line, flat, 0, tall},
+        {doubled},        {line, doubled, negative, last, 0}};
+    for (const std::vector<uint32_t>& outputs : choices) {
+      for (const int64_t rows : {4, 200}) {
+        const Call call = {builder.Returning(outputs), {Random({rows, 300}, 1)}};
+        const std::vector<Array> wanted = Run(call);
+        used_ = 0;
+        const Work work = WorkOf(call);
+        const std::vector<Execution> done = Execute({work});
+        for (size_t i = 0; i < wanted.size(); ++i) ExpectInTarget(done[0], work, i, wanted[i]);
+      }
+    }
+  }
+}
+
+// Inputs that a step reads as they are and reshaped.
+TEST_F(HostMemoryContract, InputsReadInTwoShapes) {
+  ProgramBuilder builder(2);
+  const uint32_t same =
+      builder.Add(RearrangeAttributes{.kind = RearrangeKind::kReshape, .sizes = {200, 300}}, {0});
+  const uint32_t row =
+      builder.Add(RearrangeAttributes{.kind = RearrangeKind::kReshape, .sizes = {1, 60'000}}, {0});
+  const uint32_t sum = builder.Add(ElementwiseOp::kAdd, {0, same});
+  const uint32_t product = builder.Add(ElementwiseOp::kMultiply, {row, 1});
+  const Call call = {builder.Returning({sum, product}),
+                     {Random({200, 300}, 1), Random({60'000}, 2)}};
+  const std::vector<Array> wanted = Run(call);
+  const Work work = WorkOf(call);
+  const std::vector<Execution> done = Execute({work});
+  for (size_t i = 0; i < wanted.size(); ++i) ExpectInTarget(done[0], work, i, wanted[i]);
+}
+
 TEST_F(HostMemoryContract, SomeOutputsKeptOrWithoutTarget) {
   ProgramBuilder builder(1);
   const uint32_t negative = builder.Add(ElementwiseOp::kNegative, {0});

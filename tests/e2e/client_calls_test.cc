@@ -92,6 +92,23 @@ TEST_F(ClientCalls, FiltersTakeTheirOptions) {
   EXPECT_EQ(same->bytes(), impulse_.bytes());
 }
 
+TEST_F(ClientCalls, SortsAlongAnAxis) {
+  const Tensor x = *Tensor::From<float>({2, 3}, {3, 1, 2, 5, 6, 4});
+  const absl::StatusOr<Tensor> sorted = client_.Sort(x);
+  ASSERT_TRUE(sorted.ok()) << sorted.status();
+  EXPECT_THAT(*sorted->as<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  const absl::StatusOr<Tensor> last =
+      client_.Sort(x, {.axis = std::nullopt, .descending = true, .indices = true, .count = 2});
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_THAT(*last->as<int64_t>(), ElementsAre(4, 3));
+  Program program(1);
+  program.Output(program.Sort(program.Negative(program.input(0)), {.axis = 0}));
+  const Client::Reply outputs = client_.Run(program, {x});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(*outputs->at(0).as<float>(), ElementsAre(-5, -6, -4, -3, -1, -2));
+  EXPECT_EQ(client_.Sort(x, {.count = 4}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(ClientCalls, ProgramGivesSeveralOutputs) {
   Program program(2);
   const Program::Value product = program.MatMul(program.input(0), program.input(1));

@@ -55,6 +55,10 @@ def rearranged(**kind: Any) -> Any:
     return _wire.RearrangeRequest(inputs=[x], rearrange=_wire.Rearrange(**kind))
 
 
+def ordered(x: Any = IMAGE, **fields: Any) -> Any:
+    return _wire.SortRequest(x=x, sort=_wire.Sort(**fields))
+
+
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
     return _wire.RunRequest(program=program(operations, outputs), inputs=inputs)
 
@@ -200,6 +204,16 @@ REQUESTS = [
         reduce_of(op=_wire.REDUCE_OPS["layer_norm"], epsilon=-1),
         INVALID,
         ("layer_norm", "epsilon", "-1", "0 or more"),
+    ),
+    Bad("sort axis", ordered(axis=2), INVALID, ("sort", "axis", "2", "-2 to 1")),
+    Bad("sort of a scalar", ordered(raw([], 4), axis=-1), INVALID, ("axis", "0-d")),
+    Bad("sort count", ordered(axis=1, count=6), INVALID, ("count", "6", "0 to 5")),
+    Bad("sort count -1", ordered(count=-1), INVALID, ("count", "-1", "0 to 20")),
+    Bad(
+        "sort of complex numbers",
+        ordered(raw([2], 16, _wire.DTYPES["complex64"])),
+        UNIMPLEMENTED,
+        ("sort", "complex64", "float16"),
     ),
     # rearrangements
     Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),

@@ -17,6 +17,7 @@ PATHS = {
     "FilterRequest": _wire.FILTER,
     "ReduceRequest": _wire.REDUCE,
     "RearrangeRequest": _wire.REARRANGE,
+    "SortRequest": _wire.SORT,
     "RunRequest": _wire.RUN,
 }
 

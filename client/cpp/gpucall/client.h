@@ -108,6 +108,9 @@ class Client {
                                   const ConvolveOptions& filter = {},
                                   const CallOptions& options = {}) const;
 
+  absl::StatusOr<Tensor> Sort(const TensorRef& x, const SortOptions& sort = {},
+                              const CallOptions& options = {}) const;
+
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function)                                                              \
   absl::StatusOr<Tensor> Function(const TensorRef& x, const CallOptions& options = {}) const { \

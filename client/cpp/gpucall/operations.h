@@ -4,6 +4,7 @@
 #define GPUCALL_OPERATIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "gpucall/dtype.h"
@@ -93,6 +94,14 @@ struct ConvolveOptions {
 // A filter by its options. Correlate and Convolve take a kernel, a 2-D array, beside the image.
 using FilterOptions = std::variant<GaussianOptions, BoxOptions, SobelOptions, LaplacianOptions,
                                    MedianOptions, CorrelateOptions, ConvolveOptions>;
+
+// Equal elements stay as they were; NaN counts as larger than all numbers.
+struct SortOptions {
+  std::optional<int64_t> axis = -1;   // negative: counted from the last; none: the flattened array
+  bool descending = false;            // the largest first
+  bool indices = false;               // int64 indices along the axis in place of elements
+  std::optional<int64_t> count = {};  // only the first so many in the order
+};
 
 }  // namespace client
 }  // namespace gpucall

@@ -27,7 +27,7 @@ class Program {
     uint32_t number;
   };
   struct Operation {
-    std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions> attributes;
+    std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions, SortOptions> attributes;
     std::vector<uint32_t> inputs;
   };
 
@@ -44,6 +44,8 @@ class Program {
   Value Filter(Value image, Value kernel, const FilterOptions& filter) {
     return Append(filter, {image, kernel});
   }
+
+  Value Sort(Value x, const SortOptions& options = {}) { return Append(options, {x}); }
 
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function) \

@@ -26,6 +26,7 @@ class Request {
   // Correlate and Convolve.
   static Request Filter(const TensorRef& image, const TensorRef& kernel,
                         const FilterOptions& filter);
+  static Request Sort(const TensorRef& x, const SortOptions& options = {});
   static Request Run(const Program& program, absl::Span<const TensorRef> inputs);
 
  private:

@@ -18,7 +18,9 @@ from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._index import slice_bounds
+from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._request import (
@@ -272,6 +274,8 @@ class Keeper(
     MatMul[ArrayOrRemote, KeptResult],
     Filters[ArrayOrRemote, KeptResult],
     Reductions[ArrayOrRemote, KeptResult],
+    Rearrange[ArrayOrRemote, KeptResult],
+    Lines[ArrayOrRemote, KeptResult],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""
 

@@ -105,7 +105,9 @@ def result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
-    if kind == "rearrange":
+    if kind == "sort" and operation.sort.indices:
+        return np.dtype("int64")
+    if kind in ("rearrange", "sort"):
         return np.result_type(operands[0])
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)

@@ -14,6 +14,7 @@ from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
+from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -60,6 +61,7 @@ class Client(
     Filters[ArrayOrRemote, Array],
     Reductions[ArrayOrRemote, Array],
     Rearrange[ArrayOrRemote, Array],
+    Lines[ArrayOrRemote, Array],
     ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.

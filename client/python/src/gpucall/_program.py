@@ -11,6 +11,7 @@ import numpy as np
 from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
+from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -20,7 +21,7 @@ from gpucall._tensors import Array, as_array, is_weak
 _FUNCTIONS = {
     *(np.where, np.clip, np.round, np.real, np.imag, np.astype),
     *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
-    *(np.flip, np.tile, np.broadcast_to, np.roll),
+    *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
 }
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
@@ -167,6 +168,7 @@ class Program(
     Filters[Any, Value],
     Reductions[Any, Value],
     Rearrange[Any, Value],
+    Lines[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 

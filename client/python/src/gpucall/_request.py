@@ -152,6 +152,9 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     elif operation.WhichOneof("kind") == "rearrange":
         path, fields = _wire.REARRANGE, (1,) * len(arrays)
         head = _wire.RearrangeRequest(rearrange=operation.rearrange, options=options)
+    elif operation.WhichOneof("kind") == "sort":
+        path, fields = _wire.SORT, (1,)
+        head = _wire.SortRequest(sort=operation.sort, options=options)
     else:
         path, fields = _wire.FILTER, (1, 3)
         head = _wire.FilterRequest(filter=operation.filter, options=options)

@@ -11,7 +11,9 @@ from gpucall import _info, _residents, _wire
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
+from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
+from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
 from gpucall._request import (
@@ -157,6 +159,8 @@ class Keeper(
     MatMul[ArrayOrRemote, RemoteArray],
     Filters[ArrayOrRemote, RemoteArray],
     Reductions[ArrayOrRemote, RemoteArray],
+    Rearrange[ArrayOrRemote, RemoteArray],
+    Lines[ArrayOrRemote, RemoteArray],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.
 

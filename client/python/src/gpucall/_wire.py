@@ -49,6 +49,7 @@ MatMul = _message("MatMul")
 Filter = _message("Filter")
 Reduce = _message("Reduce")
 Rearrange = _message("Rearrange")
+Sort = _message("Sort")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -56,6 +57,7 @@ MatMulRequest = _message("MatMulRequest")
 FilterRequest = _message("FilterRequest")
 ReduceRequest = _message("ReduceRequest")
 RearrangeRequest = _message("RearrangeRequest")
+SortRequest = _message("SortRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -93,6 +95,7 @@ MATMUL = "/gpucall.v1.Compute/MatMul"
 FILTER = "/gpucall.v1.Compute/Filter"
 REDUCE = "/gpucall.v1.Compute/Reduce"
 REARRANGE = "/gpucall.v1.Compute/Rearrange"
+SORT = "/gpucall.v1.Compute/Sort"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -109,7 +112,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

@@ -19,6 +19,7 @@ from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
+from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -72,6 +73,7 @@ class Client(
     Filters[ArrayOrRemote, Result],
     Reductions[ArrayOrRemote, Result],
     Rearrange[ArrayOrRemote, Result],
+    Lines[ArrayOrRemote, Result],
     ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
