@@ -13,6 +13,7 @@ import grpc
 import grpc.aio
 
 from gpucall import _info, _residents, _wire
+from gpucall._aio_stripes import Stripes
 from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
@@ -91,9 +92,8 @@ class ResidentClient(ABC):
     @abstractmethod
     async def _unary(self, path: str, request: bytes, deadline: Deadline) -> bytes: ...
 
-    def _open_residents(self, channel: grpc.aio.Channel) -> None:
-        self._write = channel.stream_unary(_wire.WRITE, None, None)
-        self._read = channel.unary_stream(_wire.READ, None, None)
+    def _open_residents(self, channel: grpc.aio.Channel, connections: int) -> None:
+        self._stripes = Stripes(self.target, channel, connections)
         self._session = Session(channel)
         self._loop = asyncio.get_running_loop()
         self._freeing: set[asyncio.Task[None]] = set()
@@ -156,11 +156,13 @@ class ResidentClient(ABC):
         request = _residents.create_request(array, session)
         reply = await self._unary(_wire.CREATE, request, deadline)
         remote = self._remote(_wire.ResidentTensor.FromString(reply))
-        messages = _residents.write_requests(remote.handle, array)
         try:
-            await self._write(messages, timeout=deadline.left())
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
+            await self._stripes.write(remote.handle, array, deadline)
+        except BaseException as error:
+            remote._discard()
+            if isinstance(error, grpc.RpcError):
+                raise from_rpc(error, self.target) from None
+            raise
         return remote
 
     async def _fetch(self, array: RemoteRef, deadline: Deadline) -> Array:
@@ -169,14 +171,12 @@ class ResidentClient(ABC):
             reply = await self._unary(_wire.GET, request, deadline)
             result: Array = decode_reply(reply)[0][0]
             return result
-        reading = _residents.Reading(array.shape, array.dtype)
-        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
         try:
-            async for message in self._read(request, timeout=deadline.left()):
-                reading.add(message)
+            return await self._stripes.read(
+                array.handle, array.shape, array.dtype, deadline
+            )
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
-        return reading.array
 
     async def _view(self, array: RemoteRef, **kind: Any) -> RemoteArray:
         request = _wire.ViewRequest(

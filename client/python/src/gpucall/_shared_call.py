@@ -78,7 +78,7 @@ class SharedCall:
         """None: all of its arrays are small, or there is no shared memory."""
         if arena is None:
             return None
-        expected = _result_bytes(request)
+        expected = result_bytes(request)
         sizes = [array.nbytes for _, array in request.tensors]
         if max([expected, *sizes]) < MIN_SHARED_BYTES:
             return None
@@ -131,7 +131,7 @@ def _shared(arena: Arena, array: Array) -> tuple[Array | None, Any]:
     return copy, arena.region(copy)
 
 
-def _result_bytes(request: Request) -> int:
+def result_bytes(request: Request) -> int:
     """Room for the results, as far as can be told; what needs more is in the reply."""
     arrays = [array for _, array in request.tensors]
     program = request.program

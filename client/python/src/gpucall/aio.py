@@ -12,9 +12,9 @@ import grpc
 import grpc.aio
 import numpy.typing as npt
 
-from gpucall import _info, _wire
+from gpucall import _info, _progress, _wire
 from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
-from gpucall._channel import channel_options, full_target
+from gpucall._channel import CONNECTIONS, channel_options, full_target
 from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
@@ -39,7 +39,11 @@ Result = Coroutine[Any, Any, Array]
 
 
 def connect(
-    target: str, *, timeout: float | None = None, max_in_flight: int = 64
+    target: str,
+    *,
+    timeout: float | None = None,
+    max_in_flight: int = 64,
+    connections: int = CONNECTIONS,
 ) -> Client:
     """A client of the server at `target`, for the running event loop.
 
@@ -52,6 +56,8 @@ def connect(
     max_in_flight : int
         Calls under way at once. Others wait, before their arrays are copied into a
         request: thousands of calls may be started together in bounded memory.
+    connections : int
+        Those that large arrays may be divided among, as for gpucall.connect.
 
     Examples
     --------
@@ -61,7 +67,9 @@ def connect(
     >>> asyncio.run(main())
     array([4., 5.], dtype=float32)
     """
-    return Client(target, timeout=timeout, max_in_flight=max_in_flight)
+    return Client(
+        target, timeout=timeout, max_in_flight=max_in_flight, connections=connections
+    )
 
 
 @final
@@ -79,7 +87,12 @@ class Client(
     """
 
     def __init__(
-        self, target: str, *, timeout: float | None = None, max_in_flight: int = 64
+        self,
+        target: str,
+        *,
+        timeout: float | None = None,
+        max_in_flight: int = 64,
+        connections: int = CONNECTIONS,
     ) -> None:
         self.target = full_target(target)
         self._timeout = timeout
@@ -93,8 +106,7 @@ class Client(
         }
         self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
-
-        self._open_residents(self._channel)
+        self._open_residents(self._channel, connections)
         self.keep = Keeper(self)
 
     async def run(
@@ -144,6 +156,7 @@ class Client(
         self._closed = True
         if self._arena is not None:
             self._arena.close()
+        await self._stripes.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Client:
@@ -220,11 +233,15 @@ class Client(
     async def _stream(
         self, request: Request, deadline: Deadline
     ) -> tuple[list[Array], Any]:
-        reply = StreamReply()
-        call = self._run_stream(request.chunks(), timeout=deadline.left())
+        progress = _progress.current()
+        reply = StreamReply(progress)
+        call = self._run_stream(request.chunks(progress), timeout=deadline.left())
         try:
             async for message in call:
                 reply.add(message)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
+        finally:
+            call.cancel()  # where it is not over
+            progress.check()
         return reply.arrays, reply.receipt
