@@ -143,8 +143,9 @@ class Client(
     def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
         """A new array, its elements not set, in memory shared with the server.
 
-        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
-        the server is not reached through a Unix socket it is an ordinary array.
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Its
+        memory lives as long as any array or view on it. Where the server is not reached
+        through a Unix socket it is an ordinary array.
 
         Parameters
         ----------
@@ -221,15 +222,11 @@ class Client(
         return self._compute(request, call.timeout)[0]
 
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
+        shared = self._share(request, timeout)
+        if shared is not None:
+            return shared
         if request.uses_residents:
             return self._compute_resident(request, timeout)
-        shared = SharedCall.prepare(self._arena, request)
-        if shared is not None:
-            try:
-                return self._shared(shared, request.path, timeout)
-            except BaseException as error:
-                if not shared.failed(error):
-                    raise
         if request.is_large and self._serves_striped(request):
             try:
                 return self._compute_striped(request, timeout)
@@ -254,10 +251,17 @@ class Client(
         _info.collect(receipt)
         return arrays
 
-    def _shared(
-        self, call: SharedCall, path: str, timeout: float | None
-    ) -> list[Array]:
-        arrays, receipt = call.finish(self._send(path, call.message, timeout))
+    def _share(self, request: Request, timeout: float | None) -> list[Any] | None:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is None:
+            return None
+        try:
+            reply = self._send(request.path, shared.message, timeout)
+            arrays, receipt = shared.finish(reply)
+        except BaseException as error:
+            if not shared.failed(error):
+                raise
+            return None
         _info.collect(receipt)
         return arrays
 

@@ -62,8 +62,13 @@ class Request:
     @property
     def uses_residents(self) -> bool:
         """Whether an input or a result stays on the server: then no stream will do."""
-        kept = len(self.head.options.keep_outputs) > 0
-        return kept or any(isinstance(a, RemoteRef) for _, a in self.tensors)
+        used = any(isinstance(a, RemoteRef) for _, a in self.tensors)
+        return used or self.keeps_results
+
+    @property
+    def keeps_results(self) -> bool:
+        """Whether none of its results comes back."""
+        return self.path == _wire.PUT or len(self.head.options.keep_outputs) > 0
 
     def keep(self, session: bytes) -> None:
         """Leave all results on the server, as the session's."""

@@ -37,6 +37,10 @@ class ResidentClient(Holder):
     def _unary(self, request: Request, timeout: float | None) -> list[Any]: ...
 
     @abstractmethod
+    def _share(self, request: Request, timeout: float | None) -> list[Any] | None:
+        """The call's results, through shared memory; None: it must go otherwise."""
+
+    @abstractmethod
     def _time_left(self, timeout: float | None) -> float | None: ...
 
     def _open_residents(self, channel: grpc.Channel, connections: int) -> None:
@@ -71,12 +75,14 @@ class ResidentClient(Holder):
             return sent
         deadline = Deadline(self._time_left(timeout))
         session = self._session_id()
-        if sent.nbytes <= MAX_UNARY_BYTES:
-            request = _residents.put_request(sent, session)
-            reply = self._send(_wire.PUT, request, deadline.left())
-            return self._remote(decode_reply(reply)[0][0])
-        request = _residents.create_request(sent, session)
-        reply = self._send(_wire.CREATE, request, deadline.left())
+        request = _residents.put_request(sent, session)
+        kept = self._share(request, deadline.left())
+        if kept is None and not request.is_large:
+            kept = self._unary(request, deadline.left())
+        if kept is not None:
+            return self._remote(kept[0])
+        create = _residents.create_request(sent, session)
+        reply = self._send(_wire.CREATE, create, deadline.left())
         remote = self._remote(_wire.ResidentTensor.FromString(reply))
         try:
             self._stripes.write(remote.handle, sent, deadline)
@@ -125,7 +131,9 @@ class ResidentClient(Holder):
         self, request: Request, timeout: float | None
     ) -> list[RemoteArray]:
         request.keep(self._session_id())
-        results = self._unary(self._with_large_put(request, timeout), timeout)
+        results = self._share(request, timeout)
+        if results is None:
+            results = self._unary(self._with_large_put(request, timeout), timeout)
         return [self._remote(tensor) for tensor in results]
 
     def _with_large_put(self, request: Request, timeout: float | None) -> Request:
@@ -148,6 +156,10 @@ class ResidentClient(Holder):
             raise from_rpc(error, self.target) from None
 
     def _get(self, array: RemoteArray, timeout: float | None) -> Array:
+        shared = self._share(_residents.fetch_request(array), timeout)
+        if shared is not None:
+            fetched: Array = shared[0]
+            return fetched
         if array.nbytes <= MAX_UNARY_BYTES:
             request = _wire.GetRequest(handle=array.handle).SerializeToString()
             result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]

@@ -9,18 +9,20 @@ import numpy as np
 
 from gpucall import _wire
 from gpucall._progress import Progress
-from gpucall._request import CHUNK_BYTES
+from gpucall._remote import RemoteRef
+from gpucall._request import CHUNK_BYTES, Request
 from gpucall._tensors import (
     Array,
     byte_view,
     dtype_number,
     encode_chunk,
-    encode_request,
     read_stream_reply,
 )
 
 # A connection of its own is worth its cost to so many bytes (tests/bench/stripes.py).
 STRIPE_BYTES = 16 << 20
+
+_IDENTITY = _wire.Program(outputs=[0])
 
 Part = tuple[int, int]  # offset and size in bytes
 
@@ -35,10 +37,17 @@ def parts_of(size_bytes: int, connections: int) -> list[Part]:
     return [(first, end - first) for first, end in zip([0, *ends], ends, strict=False)]
 
 
-def put_request(array: Array, session: bytes) -> bytes:
-    """A PutRequest."""
-    options = _wire.CallOptions(session=session)
-    return encode_request(_wire.PutRequest(options=options), [(1, array)])
+def put_request(array: Array, session: bytes) -> Request:
+    """A Put."""
+    head = _wire.PutRequest(options=_wire.CallOptions(session=session))
+    return Request(_wire.PUT, head, [(1, array)], _IDENTITY)
+
+
+def fetch_request(array: RemoteRef) -> Request:
+    """A call whose result is `array`: what a Get is, where it may be in shared memory."""
+    head = _wire.RunRequest(program=_IDENTITY)
+    tensor: Any = array
+    return Request(_wire.RUN, head, [(2, tensor)], _IDENTITY)
 
 
 def create_request(array: Array, session: bytes) -> bytes:

@@ -182,24 +182,30 @@ class Client(
     ) -> list[Array]:
         async with self._place(timeout) as deadline:
             request = prepare()
-            if request.uses_residents:
+            shared = await self._share(request, deadline)
+            if shared is None and request.uses_residents:
                 return await self._compute_resident(request, deadline)
-            arrays, receipt = await self._exchange(request, deadline)
+            arrays, receipt = shared or await self._exchange(request, deadline)
         _info.collect(receipt)
         return arrays
+
+    async def _share(
+        self, request: Request, deadline: Deadline
+    ) -> tuple[list[Any], Any] | None:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is None:
+            return None
+        try:
+            reply = await self._unary(request.path, shared.message, deadline)
+            return shared.finish(reply)
+        except BaseException as error:
+            if not shared.failed(error):
+                raise
+        return None
 
     async def _exchange(
         self, request: Request, deadline: Deadline
     ) -> tuple[list[Array], Any]:
-        shared = SharedCall.prepare(self._arena, request)
-        if shared is not None:
-            try:
-                return shared.finish(
-                    await self._unary(request.path, shared.message, deadline)
-                )
-            except BaseException as error:
-                if not shared.failed(error):
-                    raise
         if request.is_large:
             return await self._stream(request, deadline)
         try:
