@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from gpucall._program import Program
 from gpucall._request import request_of_call, request_of_run
 
 DEFAULT_PORT = 7625
+CONNECTIONS = min(4, os.cpu_count() or 1)  # each is a processor's work
 
 _LOOPBACK = re.compile(r"(unix:|localhost(:|$)|127\.\d|\[?::1\b)")
 _HAS_PORT = re.compile(r":\d+$|^(unix|dns|ipv4|ipv6|xds)[:-]")
@@ -21,15 +23,26 @@ def full_target(target: str) -> str:
     return target if _HAS_PORT.search(target) else f"{target}:{DEFAULT_PORT}"
 
 
+def is_local(target: str) -> bool:
+    """Whether `target` says that it is on this host."""
+    return bool(_LOOPBACK.match(re.sub(r"^(dns|ipv4|ipv6):/*", "", target)))
+
+
 def channel_options(target: str) -> list[tuple[str, Any]]:
     """Messages of any size (the server sets the limits); no proxy to this host."""
     options: list[tuple[str, Any]] = [
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
     ]
-    if _LOOPBACK.match(re.sub(r"^(dns|ipv4|ipv6):/*", "", target)):
+    if is_local(target):
         options.append(("grpc.enable_http_proxy", 0))
     return options
+
+
+def further_channel_options(target: str, number: int) -> list[tuple[str, Any]]:
+    """Those of a client's further channels: with an argument that no other has, for
+    channels with the same arguments share a connection."""
+    return [*channel_options(target), ("gpucall.connection", number)]
 
 
 def encode_call(call: Call, want_receipt: bool) -> tuple[str, bytes]:

@@ -234,11 +234,15 @@ def decode_reply(
         elif field == _RECEIPT_FIELD:
             receipt = _wire.Receipt.FromString(reply[first:last])
     if placed is not None:
-        elsewhere = [i for i, a in enumerate(arrays) if not isinstance(a, np.ndarray)]
+        elsewhere = [i for i, a in enumerate(arrays) if _has_region(a)]
         found = placed([arrays[i] for i in elsewhere])
         for i, array in zip(elsewhere, found, strict=True):
             arrays[i] = array
     return arrays, receipt
+
+
+def _has_region(result: Any) -> bool:
+    return not isinstance(result, np.ndarray) and result.HasField("region")
 
 
 def _decode_tensor(reply: bytes, first: int, last: int) -> Any:
