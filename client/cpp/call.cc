@@ -32,7 +32,7 @@ struct Borrowing {
 void StartSent(std::shared_ptr<Connection> connection,
                std::shared_ptr<const EncodedRequest> request, const CallOptions& options,
                absl::Time deadline, Client::Callback callback) {
-  if (request->InputBytes() > connection->stream_bytes) {
+  if (request->InputBytes() > connection->options.stream_bytes) {
     StartStream(std::move(connection), std::move(request), options, deadline, std::move(callback));
     return;
   }
@@ -65,7 +65,7 @@ Client::Reply CallOwned(const std::shared_ptr<Connection>& connection,
     Client::Reply reply = CallUnary(*connection, *shared, options, deadline);
     if (!EndSharedCall(*connection->arena, *shared, reply.status())) return reply;
   }
-  if (request->InputBytes() <= connection->stream_bytes) {
+  if (request->InputBytes() <= connection->options.stream_bytes) {
     Client::Reply reply = CallUnary(*connection, *request, options, deadline);
     if (!IsForStream(reply.status())) return reply;
   }

@@ -35,9 +35,11 @@ bool IsThisHost(absl::string_view target) {
          absl::StartsWith(target, "127.") || absl::StartsWith(target, "[::1]");
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
-                                           const ConnectOptions& options) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target, const ConnectOptions& options,
+                                           int stripe) {
   grpc::ChannelArguments arguments;
+  // Channels with unlike arguments share no connection.
+  if (stripe != 0) arguments.SetInt("gpucall.stripe", stripe);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<int64_t>(options.max_reply_bytes, std::numeric_limits<int>::max())));
   arguments.SetMaxSendMessageSize(-1);

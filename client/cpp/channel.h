@@ -21,8 +21,9 @@ std::string FullTarget(absl::string_view target);
 // True where the target names this host: a Unix socket, localhost or a loopback address.
 bool IsThisHost(absl::string_view target);
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
-                                           const ConnectOptions& options);
+// Channels to one target share one connection, but for those of different stripes.
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target, const ConnectOptions& options,
+                                           int stripe = 0);
 
 // Code and message as they came.
 absl::Status ToAbsl(const grpc::Status& status);

@@ -27,9 +27,7 @@ absl::StatusOr<Tensor> OneOutput(Client::Reply reply) {
 absl::StatusOr<Client> Connect(absl::string_view target, const ConnectOptions& options) {
   if (target.empty()) return absl::InvalidArgumentError("target is empty, use host or host:port");
   const std::shared_ptr<Connection> connection(
-      new Connection(MakeChannel(FullTarget(target), options), ArenaOf(target),
-                     options.stream_bytes),
-      Connection::Delete);
+      new Connection(FullTarget(target), ArenaOf(target), options), Connection::Delete);
   if (options.connect_deadline > absl::ZeroDuration() &&
       !connection->channel->WaitForConnected(
           absl::ToChronoTime(absl::Now() + options.connect_deadline))) {

@@ -8,8 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "client/cpp/arena.h"
@@ -22,24 +25,27 @@ inline namespace client {
 
 struct Connection {
   // `arena` is null where no memory is shared with the server.
-  Connection(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Arena> arena,
-             int64_t stream_bytes)
-      : channel(channel),
-        calls(channel),
-        server(channel),
-        arena(std::move(arena)),
-        stream_bytes(stream_bytes),
-        session(channel) {}
+  Connection(std::string target, std::shared_ptr<Arena> arena, const ConnectOptions& options);
 
   // Works on a thread of gRPC too, though the last channel of a process joins those.
   static void Delete(Connection* connection);
 
+  // Large tensors are moved over so many connections at a time, of which the channel's is one.
+  size_t stripes() const { return stripes_.size() + 1; }
+  // The channel of one of them, below stripes(). Thread-safe.
+  std::shared_ptr<grpc::Channel> Stripe(size_t index);
+
+  const std::string target;
+  const ConnectOptions options;
   const std::shared_ptr<grpc::Channel> channel;
   grpc::GenericStub calls;
   v1::Server::Stub server;
   const std::shared_ptr<Arena> arena;
-  const int64_t stream_bytes;  // calls with more bytes of inputs go through RunStream
   Session session;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<grpc::Channel>> stripes_;  // but for the first; made when needed
 };
 
 // Marks a thread of gRPC while it lives.

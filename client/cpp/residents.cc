@@ -1,14 +1,13 @@
 #include "client/cpp/residents.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/channel.h"
-#include "client/cpp/stream_messages.h"
 #include "client/cpp/tensor_owner.h"
+#include "client/cpp/tensor_ranges.h"
 #include "client/cpp/unary_call.h"
 #include "client/cpp/wire.h"
 #include "gpucall/v1/tensors.grpc.pb.h"
@@ -64,25 +63,6 @@ absl::StatusOr<std::vector<TensorHandle>> SendKept(const std::shared_ptr<Connect
   return handles;
 }
 
-absl::Status WriteTensor(v1::Tensors::Stub& tensors, const std::string& handle,
-                         absl::string_view bytes, const CallOptions& options, absl::Time deadline) {
-  CallContext context(deadline, options.stop);
-  v1::ResidentTensor reply;
-  const auto writer = tensors.Write(context.get(), &reply);
-  v1::WriteRequest message;
-  message.mutable_start()->set_handle(handle);
-  bool open = writer->Write(message);
-  for (size_t offset = 0; open && offset < bytes.size(); offset += kChunkBytes) {
-    v1::Chunk& chunk = *message.mutable_chunk();
-    chunk.set_offset(offset);
-    const absl::string_view data = bytes.substr(offset, kChunkBytes);
-    chunk.set_data(data.data(), data.size());
-    open = writer->Write(message);
-  }
-  writer->WritesDone();
-  return ToAbsl(writer->Finish());
-}
-
 absl::StatusOr<TensorHandle> PutInChunks(const std::shared_ptr<Connection>& connection,
                                          const TensorRef& tensor, const std::string& session,
                                          const CallOptions& options, absl::Time deadline) {
@@ -100,33 +80,9 @@ absl::StatusOr<TensorHandle> PutInChunks(const std::shared_ptr<Connection>& conn
   TensorHandle handle(std::make_shared<const TensorOwner>(connection, created.handle()),
                       tensor.dtype(), tensor.shape());
   const absl::Status status =
-      WriteTensor(tensors, created.handle(), tensor.bytes(), options, deadline);
+      WriteTensor(*connection, created.handle(), tensor.bytes(), options, deadline);
   if (!status.ok()) return status;
   return handle;
-}
-
-absl::Status ReadTensor(Connection& connection, const TensorHandle& handle, Tensor& tensor,
-                        const CallOptions& options, absl::Time deadline) {
-  v1::Tensors::Stub tensors(connection.channel);
-  CallContext context(deadline, options.stop);
-  v1::ReadRequest request;
-  request.set_handle(std::string(handle.id()));
-  const auto reader = tensors.Read(context.get(), request);
-  const size_t size_bytes = tensor.bytes().size();
-  size_t received = 0;
-  bool fits = true;
-  for (v1::ReadReply reply; fits && reader->Read(&reply);) {
-    const std::string& data = reply.chunk().data();
-    fits = reply.chunk().offset() == received && data.size() <= size_bytes - received;
-    if (fits) std::memcpy(tensor.mutable_data() + received, data.data(), data.size());
-    received += data.size();
-  }
-  if (!fits) context.get()->TryCancel();
-  const grpc::Status status = reader->Finish();
-  if (!fits) return BadReply("has a chunk that is not the next");
-  if (!status.ok()) return ToAbsl(status);
-  if (received != size_bytes) return BadReply("ended early");
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -135,7 +91,7 @@ absl::StatusOr<TensorHandle> PutTensor(const std::shared_ptr<Connection>& connec
                                        const TensorRef& tensor, const CallOptions& options,
                                        absl::Time deadline) {
   return InSession(*connection, [&](const std::string& session) -> absl::StatusOr<TensorHandle> {
-    if (static_cast<int64_t>(tensor.bytes().size()) > connection->stream_bytes) {
+    if (static_cast<int64_t>(tensor.bytes().size()) > connection->options.stream_bytes) {
       return PutInChunks(connection, tensor, session, options, deadline);
     }
     v1::PutRequest message;
@@ -158,10 +114,12 @@ absl::StatusOr<Tensor> GetTensor(Connection& connection, const TensorHandle& han
                                  const CallOptions& options, absl::Time deadline) {
   const absl::StatusOr<size_t> size_bytes = SizeBytes(handle.dtype(), handle.shape());
   if (!size_bytes.ok()) return size_bytes.status();
-  if (static_cast<int64_t>(*size_bytes) > connection.stream_bytes) {
+  if (static_cast<int64_t>(*size_bytes) > connection.options.stream_bytes) {
     absl::StatusOr<Tensor> tensor = Tensor::Uninitialized(handle.dtype(), handle.shape());
     if (!tensor.ok()) return tensor.status();
-    const absl::Status status = ReadTensor(connection, handle, *tensor, options, deadline);
+    const absl::Status status =
+        ReadTensor(connection, std::string(handle.id()), {tensor->mutable_data(), *size_bytes},
+                   options, deadline);
     if (!status.ok()) return status;
     return tensor;
   }
@@ -182,7 +140,7 @@ absl::StatusOr<Tensor> GetTensor(Connection& connection, const TensorHandle& han
 absl::StatusOr<EncodedRequest> PutLargeInputs(const std::shared_ptr<Connection>& connection,
                                               EncodedRequest request, const CallOptions& options,
                                               absl::Time deadline, std::vector<TensorHandle>& put) {
-  if (request.InputBytes() <= connection->stream_bytes) return request;
+  if (request.InputBytes() <= connection->options.stream_bytes) return request;
   put.reserve(request.inputs.size());  // the request refers to its entries
   for (TensorRef& input : request.inputs) {
     if (input.is_resident()) continue;

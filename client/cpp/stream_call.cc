@@ -54,7 +54,7 @@ class StreamCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
         progress_(options.progress, request->InputBytes()),
         messages_(std::move(request),
                   {.receipt = options.receipt != nullptr ? WantReceipt::kYes : WantReceipt::kNo,
-                   .checksums = options.checksums}),
+                   .checksums = options.checksums ? Checksums::kYes : Checksums::kNo}),
         receipt_(options.receipt),
         callback_(std::move(callback)) {}
 

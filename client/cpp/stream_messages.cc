@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "client/cpp/checksum.h"
-#include "client/cpp/message_writer.h"
 #include "gpucall/v1/compute.pb.h"
 
 namespace gpucall {
@@ -55,7 +53,7 @@ grpc::ByteBuffer StreamMessages::Start() {
       sent_.push_back(0);
     }
   }
-  start.set_checksums(options_.checksums);
+  start.set_checksums(options_.checksums == Checksums::kYes);
   if (options_.receipt == WantReceipt::kYes) start.mutable_options()->set_want_receipt(true);
   const grpc::Slice slice(message.SerializeAsString());
   return grpc::ByteBuffer(&slice, 1);
@@ -66,17 +64,10 @@ grpc::ByteBuffer StreamMessages::Chunk(size_t input) {
   v1::Chunk header;
   header.set_tensor(static_cast<uint32_t>(input));
   header.set_offset(sent_[input]);
-  if (options_.checksums) header.set_crc32(Crc32(data));
-  const std::string head = header.SerializeAsString();
-  MessageWriter writer(request_->owner);
-  writer.AddFieldHeader(v1::RunStreamRequest::kChunkFieldNumber,
-                        head.size() + FieldSizeBytes(v1::Chunk::kDataFieldNumber, data.size()));
-  writer.Add(head);
-  writer.AddFieldHeader(v1::Chunk::kDataFieldNumber, data.size());
-  writer.AddOwned(data);
   sent_[input] += data.size();
   bytes_given_ += static_cast<int64_t>(data.size());
-  return writer.Finish();
+  return ChunkMessage(v1::RunStreamRequest::kChunkFieldNumber, std::move(header), data,
+                      options_.checksums, request_->owner);
 }
 
 }  // namespace client

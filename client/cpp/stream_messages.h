@@ -9,17 +9,16 @@
 #include <optional>
 #include <vector>
 
+#include "client/cpp/chunks.h"
 #include "client/cpp/encoded_request.h"
 #include "client/cpp/wire.h"
 
 namespace gpucall {
 inline namespace client {
 
-inline constexpr size_t kChunkBytes = 1 << 20;
-
 struct StreamOptions {
   WantReceipt receipt = WantReceipt::kNo;
-  bool checksums = false;
+  Checksums checksums = Checksums::kNo;
 };
 
 // The messages of one call, one after another: `start`, with small inputs in it, then the chunks of

@@ -3,21 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/checksum.h"
+#include "client/cpp/chunks.h"
 #include "client/cpp/wire.h"
 
 namespace gpucall {
 inline namespace client {
-namespace {
-
-uint32_t Crc32Of(const Pieces& pieces) {
-  uint32_t crc = 0;
-  for (absl::string_view piece : pieces) crc = Crc32(piece, crc);
-  return crc;
-}
-
-}  // namespace
-
 absl::Status StreamResults::Receive(const grpc::ByteBuffer& message) {
   std::vector<grpc::Slice> slices;
   ReceivedPart part;
@@ -64,22 +54,8 @@ absl::Status StreamResults::Check(const ReceivedChunk& chunk) const {
     return BadReply(
         absl::StrCat("has a chunk of outputs[", tensor, "], there are ", outputs_.size()));
   }
-  if (chunk.header.offset() != received_[tensor]) {
-    return BadReply(absl::StrCat("has a chunk of outputs[", tensor, "] at offset ",
-                                 chunk.header.offset(), ", the next is ", received_[tensor]));
-  }
-  const size_t left = outputs_[tensor].bytes().size() - received_[tensor];
-  const size_t size_bytes = SizeBytes(chunk.data);
-  if (size_bytes == 0 || size_bytes > left) {
-    return BadReply(absl::StrCat("has a chunk of ", size_bytes, " bytes of outputs[", tensor,
-                                 "], where ", left, " are left"));
-  }
-  if (chunk.header.has_crc32() && chunk.header.crc32() != Crc32Of(chunk.data)) {
-    return absl::DataLossError(absl::StrCat("the server's reply has a chunk of outputs[", tensor,
-                                            "] at offset ", received_[tensor], " whose crc32 is ",
-                                            Crc32Of(chunk.data), ", not ", chunk.header.crc32()));
-  }
-  return absl::OkStatus();
+  return CheckChunk(absl::StrCat("outputs[", tensor, "]"), chunk, received_[tensor],
+                    outputs_[tensor].bytes().size() - received_[tensor]);
 }
 
 absl::Status StreamResults::Write(const ReceivedChunk& chunk) {

@@ -2,10 +2,9 @@
 
 #include <grpcpp/completion_queue.h>
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
+#include "client/cpp/byte_stream.h"
 #include "client/cpp/channel.h"
 #include "client/cpp/wire.h"
 
@@ -15,19 +14,6 @@ namespace {
 
 WantReceipt WantReceiptOf(const CallOptions& options) {
   return options.receipt != nullptr ? WantReceipt::kYes : WantReceipt::kNo;
-}
-
-// Lets gRPC work on this thread until it holds none of the caller's elements: a call that ended
-// early may still be in the middle of sending them.
-void AwaitRelease(const Owner& owner, long holders, grpc::CompletionQueue& queue) {
-  constexpr int kSpins = 100;
-  for (int i = 0; owner.use_count() > holders; ++i) {
-    const auto wait = std::chrono::milliseconds(i < kSpins ? 0 : 1);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.AsyncNext(&tag, &ok, std::chrono::system_clock::now() + wait);
-    std::this_thread::yield();
-  }
 }
 
 // A call that StartUnary has begun. Owned by its completion.

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,10 +45,16 @@ class ResidentCalls : public testing::Test {
     return false;
   }
 
+  // Of the server: each connection is one.
+  static int OpenFiles() {
+    const std::filesystem::directory_iterator files(
+        "/proc/" + std::to_string(server_->process().pid()) + "/fd");
+    return static_cast<int>(std::distance(begin(files), end(files)));
+  }
+
   const Client client_ = *ConnectTo();
   const Tensor roots_ = Tensor::From<float>({1, 4, 9});
 
- private:
   static ServerProcess* server_;
 };
 ServerProcess* ResidentCalls::server_ = nullptr;
@@ -92,6 +101,64 @@ TEST_F(ResidentCalls, LargeTensorsGoInChunks) {
   const auto kept = client_.CallAndKeep(Request::Elementwise(ElementwiseOp::kAdd, {x, *handle}));
   ASSERT_TRUE(kept.ok()) << kept.status();
   EXPECT_EQ(client_.Get(kept->front())->bytes(), sum.bytes());
+}
+
+TEST_F(ResidentCalls, LargeTensorsGoOverSeveralConnections) {
+  std::vector<uint32_t> elements(11'000'003);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<uint32_t>(i * 2654435761u);
+  const TensorRef x(DType::kUint8, {static_cast<int64_t>(4 * elements.size())},
+                    {reinterpret_cast<const char*>(elements.data()), 4 * elements.size()});
+  const auto size = static_cast<int64_t>(x.bytes().size());
+  for (const int connections : {0, 1, 2, 3, 8}) {
+    const Client client = *Connect(server_->address(), {.connections = connections});
+    const int before = OpenFiles();
+    std::vector<int64_t> done;
+    CallOptions options = {.checksums = true, .progress = [&](int64_t bytes, int64_t in_all) {
+                             EXPECT_EQ(in_all, size);
+                             done.push_back(bytes);
+                           }};
+    const absl::StatusOr<TensorHandle> handle = client.Put(x, options);
+    ASSERT_TRUE(handle.ok()) << handle.status();
+    EXPECT_TRUE(std::ranges::is_sorted(done));
+    EXPECT_EQ(done.back(), size);
+    done.clear();
+    const absl::StatusOr<Tensor> back = client.Get(*handle, options);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_TRUE(back->bytes() == x.bytes());
+    EXPECT_EQ(done.back(), size);
+    // 44 MB are at most five ranges, and the first connection is opened by then or before.
+    EXPECT_GE(OpenFiles() - before, std::min(std::max(connections, 1), 5) - 1);
+  }
+}
+
+TEST_F(ResidentCalls, RangesThatEndEarlyLeaveNothing) {
+  const std::vector<uint8_t> elements(90'000'000);
+  const TensorRef x(absl::MakeConstSpan(elements));
+  for (const int64_t bytes : {1, 20'000'000, 80'000'000}) {
+    std::stop_source stop;
+    const auto status = client_
+                            .Put(x, {.stop = stop.get_token(),
+                                     .progress =
+                                         [&](int64_t done, int64_t) {
+                                           if (done >= bytes) stop.request_stop();
+                                         }})
+                            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+    EXPECT_TRUE(IsEmptySoon());
+  }
+  EXPECT_EQ(ConnectTo()->Put(x, {.deadline = absl::Milliseconds(1)}).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(IsEmptySoon());
+  const TensorHandle handle = *client_.Put(x);
+  EXPECT_EQ(client_.Get(handle, {.deadline = absl::Milliseconds(1)}).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  std::stop_source stop;
+  const auto status = client_
+                          .Get(handle, {.stop = stop.get_token(),
+                                        .progress = [&](int64_t, int64_t) { stop.request_stop(); }})
+                          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+  EXPECT_TRUE(client_.Get(handle)->bytes() == x.bytes());
 }
 
 TEST_F(ResidentCalls, FreedWithTheLastCopy) {

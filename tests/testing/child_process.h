@@ -26,6 +26,7 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&& other) noexcept;
   ~ChildProcess();
 
+  pid_t pid() const { return pid_; }
   void Signal(int signal) const;
   // Blocks. The exit code; 128 + N where signal N ended it.
   int Wait();

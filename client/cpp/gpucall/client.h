@@ -39,6 +39,9 @@ struct ConnectOptions {
   // Calls whose inputs have more bytes together go in chunks, through RunStream: of any size, past
   // 2 GiB too. So do those whose results the server finds too large for one message.
   int64_t stream_bytes = 4 << 20;
+  // Large tensors that are put and got move over up to so many connections at a time, at least one:
+  // one connection is the work of one thread of the server.
+  int connections = 4;
   // Waited for the connection; zero: Connect returns at once and the first call connects.
   absl::Duration connect_deadline = absl::ZeroDuration();
 };
@@ -60,12 +63,12 @@ struct CallOptions {
   std::stop_token stop = {};
   // Set when the call succeeds. Must live until then.
   Receipt* receipt = nullptr;
-  // Of calls that go in chunks: every chunk, both ways, has a CRC-32 that the receiver checks. A
-  // wrong one is DATA_LOSS.
+  // Of calls, puts and gets that go in chunks: every chunk, both ways, has a CRC-32 that the
+  // receiver checks. A wrong one is DATA_LOSS.
   bool checksums = false;
-  // Of calls that go in chunks: bytes of elements moved, and in all, both ways; results count once
-  // their size is known. Runs on threads of gRPC, one at a time: it must not block. Not any more
-  // after the call has ended.
+  // Of the same: bytes of elements moved, and in all, both ways; results count once their size is
+  // known. Runs on other threads, one at a time: it must not block. Not any more after the call has
+  // ended.
   std::function<void(int64_t bytes_done, int64_t bytes_in_all)> progress = {};
 };
 
@@ -139,7 +142,8 @@ class Client {
   std::future<Reply> Future(const Request& request, const CallOptions& options = {}) const;
 
   // Tensors that stay on the server (tensor_handle.h), in a session that lasts as long as this
-  // Client and its handles. These block. RESOURCE_EXHAUSTED: more than the server keeps for one
+  // Client and its handles; where a call ends early and the server's answer with a handle is lost,
+  // so does what it stands for. These block. RESOURCE_EXHAUSTED: more than the server keeps for one
   // caller, or its device has no memory.
   absl::StatusOr<TensorHandle> Put(const TensorRef& tensor, const CallOptions& options = {}) const;
   // NOT_FOUND: the server has it no more.
