@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -24,41 +23,10 @@ import gpucall
 from gpucall import _wire
 from gpucall._arena import Arena, Segment
 from raw import refused, send, tensor
-from server_process import ServerProcess
+from server_process import UnixServer
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 COUNT = 100_000  # elements, more than what goes in messages
-
-
-class UnixServer(ServerProcess):
-    """A server on a Unix socket in a folder of its own, short enough for one."""
-
-    def __init__(self, folder: Path, *flags: str) -> None:
-        self.folder = folder
-        self.path = folder / "s"
-        super().__init__(folder, *flags, f"--listen=unix:{self.path}")
-
-    def held(self) -> tuple[int, int]:
-        """Its open files, and mappings of clients' memory."""
-        process = Path(f"/proc/{self.process.pid}")
-        maps = (process / "maps").read_text().count("/memfd:")
-        return len(list((process / "fd").iterdir())), maps
-
-    def settled(self) -> tuple[int, int]:
-        """The same, once clients that have left are gone, and its own are connected."""
-        grpc.channel_ready_future(self.channel).result(timeout=20)
-        self.check_alive()
-        seen = [self.held()]
-        while len(seen) < 10 or len(set(seen[-10:])) > 1:
-            time.sleep(0.02)
-            seen.append(self.held())
-        return seen[-1]
-
-    def await_held(self, wanted: tuple[int, int]) -> None:
-        deadline = time.monotonic() + 20
-        while self.held() != wanted and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert self.held() == wanted
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 
 import gpucall
 from gpucall import _residents
+from gpucall._channel import connection_count
 from gpucall._residents import parts_of
 from proxy import Proxy
 from server_process import ServerProcess
@@ -256,6 +257,15 @@ def test_closing_ends_what_is_under_way(own: ServerProcess) -> None:
         error = put.exception(timeout=5)
         assert isinstance(error, gpucall.Error) and error.code is Code.CANCELLED
     await_nothing_left(own)
+
+
+def test_connections_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    for processors, here, elsewhere in [(1, 1, 1), (2, 1, 2), (6, 3, 4), (64, 4, 4)]:
+        monkeypatch.setattr("os.cpu_count", lambda n=processors: n)
+        assert connection_count("localhost:7625", None) == here
+        assert connection_count("unix:/run/gpucall", None) == here
+        assert connection_count("gpu-host:7625", None) == elsewhere
+    assert connection_count("localhost:7625", 7) == 7
 
 
 def test_wrong_numbers_of_connections() -> None:

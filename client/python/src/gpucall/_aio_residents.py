@@ -26,7 +26,6 @@ from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._request import (
-    MAX_UNARY_BYTES,
     Request,
     request_of_call,
     result_is_too_large,
@@ -56,7 +55,9 @@ class ResidentClient(ABC):
     @abstractmethod
     async def _unary(self, path: str, request: bytes, deadline: Deadline) -> bytes: ...
 
-    def _open_residents(self, channel: grpc.aio.Channel, connections: int) -> None:
+    def _open_residents(
+        self, channel: grpc.aio.Channel, connections: int | None
+    ) -> None:
         self._stripes = Stripes(self.target, channel, connections)
         self._session = Session(channel)
         self._loop = asyncio.get_running_loop()
@@ -122,7 +123,7 @@ class ResidentClient(ABC):
         shared = await self._share(request, deadline)
         if shared is not None:
             return self._remote(shared[0][0])
-        if not request.is_large:
+        if array.nbytes <= _residents.MAX_PUT_BYTES:
             return self._remote((await self._one_message(request, deadline))[0])
         create = _residents.create_request(array, session)
         reply = await self._unary(_wire.CREATE, create, deadline)
@@ -141,7 +142,7 @@ class ResidentClient(ABC):
         if shared is not None:
             fetched: Array = shared[0][0]
             return fetched
-        if array.nbytes <= MAX_UNARY_BYTES:
+        if array.nbytes <= _residents.MAX_GET_BYTES:
             request = _wire.GetRequest(handle=array.handle).SerializeToString()
             reply = await self._unary(_wire.GET, request, deadline)
             result: Array = decode_reply(reply)[0][0]

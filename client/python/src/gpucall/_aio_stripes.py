@@ -10,7 +10,7 @@ import grpc
 import grpc.aio
 
 from gpucall import _progress, _wire
-from gpucall._channel import further_channel_options
+from gpucall._channel import connection_count, further_channel_options
 from gpucall._deadline import Deadline
 from gpucall._residents import Part, Reading, Writing, parts_of
 from gpucall._tensors import Array
@@ -31,10 +31,12 @@ Move = Callable[[Connection, Part], Coroutine[Any, Any, None]]
 class Stripes:
     """As gpucall._stripes.Stripes."""
 
-    def __init__(self, target: str, channel: grpc.aio.Channel, count: int) -> None:
+    def __init__(
+        self, target: str, channel: grpc.aio.Channel, wanted: int | None
+    ) -> None:
         self._target = target
         self._connections = [Connection(channel)]
-        self._count = count
+        self._count = connection_count(target, wanted)
         self._busy = False  # the further ones are in use
 
     async def write(self, handle: bytes, array: Array, deadline: Deadline) -> None:

@@ -12,7 +12,6 @@ from gpucall._program import Program
 from gpucall._request import request_of_call, request_of_run
 
 DEFAULT_PORT = 7625
-CONNECTIONS = min(4, os.cpu_count() or 1)  # each is a processor's work
 
 _LOOPBACK = re.compile(r"(unix:|localhost(:|$)|127\.\d|\[?::1\b)")
 _HAS_PORT = re.compile(r":\d+$|^(unix|dns|ipv4|ipv6|xds)[:-]")
@@ -26,6 +25,20 @@ def full_target(target: str) -> str:
 def is_local(target: str) -> bool:
     """Whether `target` says that it is on this host."""
     return bool(_LOOPBACK.match(re.sub(r"^(dns|ipv4|ipv6):/*", "", target)))
+
+
+def connection_count(target: str, wanted: int | None) -> int:
+    """How many a client has for large arrays; ValueError: less than one is wanted.
+
+    By default 4, but no more than there are processors: each end of a connection is
+    about one's work. On one host both ends are.
+    """
+    if wanted is None:
+        processors = os.cpu_count() or 1
+        wanted = min(4, max(processors // (2 if is_local(target) else 1), 1))
+    if wanted < 1:
+        raise ValueError(f"connections is {wanted}; at least 1 is needed")
+    return wanted
 
 
 def channel_options(target: str) -> list[tuple[str, Any]]:

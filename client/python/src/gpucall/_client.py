@@ -9,7 +9,7 @@ import grpc
 import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
-from gpucall._channel import CONNECTIONS, channel_options, full_target
+from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
@@ -32,7 +32,7 @@ from gpucall._tensors import Array, decode_reply
 
 
 def connect(
-    target: str, *, timeout: float | None = None, connections: int = CONNECTIONS
+    target: str, *, timeout: float | None = None, connections: int | None = None
 ) -> Client:
     """A client of the server at `target`; it connects with the first call.
 
@@ -45,9 +45,9 @@ def connect(
         "host:port", "host" (port 7625), "unix:/path", or any other gRPC name.
     timeout : float, optional
         Seconds that a call may take unless it says otherwise; None: no limit.
-    connections : int
-        Those that arrays of 32 MiB and more, put and fetched, may be divided among; 1:
-        everything goes over one.
+    connections : int, optional
+        Those that arrays of 16 MiB and more may be divided among; 1: none is divided.
+        Default: 4, or the number of processors, half of it on one host, where less.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Client(
         target: str,
         *,
         timeout: float | None = None,
-        connections: int = CONNECTIONS,
+        connections: int | None = None,
     ) -> None:
         self.target = full_target(target)
         self._timeout = timeout

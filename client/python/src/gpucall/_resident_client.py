@@ -45,7 +45,7 @@ class ResidentClient(Holder):
     @abstractmethod
     def _time_left(self, timeout: float | None) -> float | None: ...
 
-    def _open_residents(self, channel: grpc.Channel, connections: int) -> None:
+    def _open_residents(self, channel: grpc.Channel, connections: int | None) -> None:
         self._free_method = channel.unary_unary(_wire.FREE, None, None)
         self._stripes = Stripes(self.target, channel, connections)
         self._session = Session(channel)
@@ -79,7 +79,7 @@ class ResidentClient(Holder):
         session = self._session_id()
         request = _residents.put_request(sent, session)
         kept = self._share(request, deadline.left())
-        if kept is None and not request.is_large:
+        if kept is None and sent.nbytes <= _residents.MAX_PUT_BYTES:
             kept = self._unary(request, deadline.left())
         if kept is not None:
             return self._remote(kept[0])
@@ -106,7 +106,7 @@ class ResidentClient(Holder):
         ]
 
     def _serves_striped(self, request: Request) -> bool:
-        sent = sum(array.nbytes for _, array in request.tensors)
+        sent = [array.nbytes for _, array in request.tensors]
         return self._stripes.serve_call(sent, result_bytes(request))
 
     def _compute_striped(self, request: Request, timeout: float | None) -> list[Array]:
@@ -162,7 +162,7 @@ class ResidentClient(Holder):
         if shared is not None:
             fetched: Array = shared[0]
             return fetched
-        if array.nbytes <= MAX_UNARY_BYTES:
+        if array.nbytes <= _residents.MAX_GET_BYTES:
             request = _wire.GetRequest(handle=array.handle).SerializeToString()
             result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]
             return result

@@ -19,8 +19,12 @@ from gpucall._tensors import (
     read_stream_reply,
 )
 
-# A connection of its own is worth its cost to so many bytes (tests/bench/stripes.py).
-STRIPE_BYTES = 16 << 20
+# Larger arrays go in chunks (tests/bench/python_transport.py).
+MAX_PUT_BYTES = 2 << 20
+MAX_GET_BYTES = 1 << 19
+
+# A connection of its own is worth its cost to so many bytes (the same).
+STRIPE_BYTES = 8 << 20
 
 _IDENTITY = _wire.Program(outputs=[0])
 

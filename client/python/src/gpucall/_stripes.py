@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 
 from gpucall import _progress, _wire
-from gpucall._channel import further_channel_options, is_local
+from gpucall._channel import connection_count, further_channel_options, is_local
 from gpucall._deadline import Deadline
 from gpucall._residents import Part, Reading, Writing, parts_of
 from gpucall._tensors import Array
@@ -65,28 +65,26 @@ class Stripes:
     nothing is under way any more.
     """
 
-    def __init__(self, target: str, channel: grpc.Channel, connections: int) -> None:
-        if connections < 1:
-            raise ValueError(f"connections is {connections}; at least 1 is needed")
+    def __init__(self, target: str, channel: grpc.Channel, wanted: int | None) -> None:
         self._target = target
         self._is_local = is_local(target)
         self._connections = [Connection(channel)]
-        self._count = connections
+        self._count = connection_count(target, wanted)
         self._further = threading.Lock()  # held by who uses the further ones
         self._closed = False
 
-    def serve_call(self, sent_bytes: int, result_bytes: int) -> bool:
+    def serve_call(self, sent: Sequence[int], result: int) -> bool:
         """Whether a call had better put its arrays, and get its result, than stream both.
 
         A stream moves both ways at a time over one connection; puts and gets move one way
         after the other over several. On one host, where the processors are what limits,
-        that is never faster; else it is reckoned with a margin for what it costs beside.
+        that is not faster (docs/transfers.md); else it is reckoned from the bytes, with a
+        margin for what it costs beside.
         """
-        larger = max(sent_bytes, result_bytes)
-        connections = len(parts_of(larger, self._count))
-        return not self._is_local and larger * connections > 1.25 * (
-            sent_bytes + result_bytes
-        )
+        connections = len(parts_of(max(*sent, result), self._count))
+        one_stream = max(sum(sent), result)
+        several = (sum(sent) + result) / connections
+        return not self._is_local and several * 1.25 < one_stream
 
     def write(self, handle: bytes, array: Array, deadline: Deadline) -> None:
         """Fill an array on the server, of which nothing is written yet."""

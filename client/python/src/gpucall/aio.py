@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
 from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
-from gpucall._channel import CONNECTIONS, channel_options, full_target
+from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
@@ -45,7 +45,7 @@ def connect(
     *,
     timeout: float | None = None,
     max_in_flight: int = 64,
-    connections: int = CONNECTIONS,
+    connections: int | None = None,
 ) -> Client:
     """A client of the server at `target`, for the running event loop.
 
@@ -58,7 +58,7 @@ def connect(
     max_in_flight : int
         Calls under way at once. Others wait, before their arrays are copied into a
         request: thousands of calls may be started together in bounded memory.
-    connections : int
+    connections : int, optional
         Those that large arrays may be divided among, as for gpucall.connect.
 
     Examples
@@ -96,7 +96,7 @@ class Client(
         *,
         timeout: float | None = None,
         max_in_flight: int = 64,
-        connections: int = CONNECTIONS,
+        connections: int | None = None,
     ) -> None:
         self.target = full_target(target)
         self._timeout = timeout
