@@ -44,6 +44,8 @@ Array ArrayOf(Shape shape, const std::vector<T>& elements) {
   return array;
 }
 
+// Its elements zero.
+Array Empty(DType dtype, const Shape& shape);
 // Numbers of all sorts: for floats also NaN, infinities, zeros of both signs and subnormals; for
 // complex dtypes both parts from -3 to 3.
 Array MixedArray(DType dtype, const Shape& shape, unsigned seed);
