@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.ndimage
-from demo_photo import photograph, save_panels
-from demo_server import server_process
+from local_server import server_process
+from pictures import photograph, save_panels
 from rich.console import Console
 from rich.table import Table
 

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What a file of each part may include besides its own part and the C++ and C libraries.
 ALLOWED: dict[str, set[str]] = {
-    "base": {"absl"},
-    "program": {"base", "absl", "elementwise_ops.def", "reduce_ops.def"},
+    "base": {"absl", "tables"},
+    "program": {"base", "absl", "tables"},
     "device": {"program", "base", "kernels", "kernels/cpu", "absl"},
     "device/cuda_*": {
         "device",
@@ -46,10 +46,10 @@ ALLOWED: dict[str, set[str]] = {
         *("proto", "grpc", "absl", "spdlog"),
     },
     "kernels": set(),
-    "kernels/cpu": {"kernels", "elementwise_ops.def", "reduce_ops.def", "blas"},
-    "kernels/cuda": {"kernels", "cuda"},
-    "client": {"client/api", "proto", "grpc", "absl", "zlib", "elementwise_ops.def"},
-    "client/api": {"absl", "elementwise_ops.def"},
+    "kernels/cpu": {"kernels", "tables", "blas"},
+    "kernels/cuda": {"kernels", "tables", "cuda"},
+    "client": {"client/api", "proto", "grpc", "absl", "zlib", "tables"},
+    "client/api": {"absl", "tables"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -59,7 +59,7 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 PARTS = [
     (r"server/([a-z]+)/cuda_(?!module\.h)", r"\1/cuda_*"),
     (r"server/([a-z]+)/", r"\1"),
-    (r"(?:kernels|gpucall)/(elementwise|reduce)_ops\.def$", r"\1_ops.def"),
+    (r"(kernels|gpucall)/(\w+\.def|elementwise_rules\.h)$", "tables"),
     (r"kernels/(cpu|cuda)/", r"kernels/\1"),
     (r"kernels/", "kernels"),
     (r"client/cpp/", "client"),

@@ -99,6 +99,10 @@ absl::StatusOr<Tensor> Client::Elementwise(ElementwiseOp op, absl::Span<const Te
                                            const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeElementwise(op, inputs), options));
 }
+absl::StatusOr<Tensor> Client::Cast(const TensorRef& x, DType dtype,
+                                    const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeCast(x, dtype), options));
+}
 absl::StatusOr<Tensor> Client::MatMul(const TensorRef& a, const TensorRef& b,
                                       const MatMulOptions& matmul,
                                       const CallOptions& options) const {

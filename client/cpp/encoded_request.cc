@@ -19,6 +19,21 @@ v1::Program OneOperation(v1::Operation operation, size_t input_count) {
   return program;
 }
 
+EncodedRequest EncodeElementwise(v1::ElementwiseOp op, v1::DType output_dtype,
+                                 absl::Span<const TensorRef> inputs) {
+  v1::ElementwiseRequest message;
+  message.set_op(op);
+  message.set_output_dtype(output_dtype);
+  v1::Operation operation;
+  operation.set_elementwise(op);
+  operation.set_output_dtype(output_dtype);
+  return {.method = "/gpucall.v1.Compute/Elementwise",
+          .rest = message.SerializeAsString(),
+          .fields = std::vector<int>(inputs.size(), v1::ElementwiseRequest::kInputsFieldNumber),
+          .inputs = {inputs.begin(), inputs.end()},
+          .program = OneOperation(std::move(operation), inputs.size())};
+}
+
 }  // namespace
 
 int64_t EncodedRequest::InputBytes() const {
@@ -30,15 +45,11 @@ int64_t EncodedRequest::InputBytes() const {
 }
 
 EncodedRequest EncodeElementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs) {
-  v1::ElementwiseRequest message;
-  message.set_op(ToWire(op));
-  v1::Operation operation;
-  operation.set_elementwise(message.op());
-  return {.method = "/gpucall.v1.Compute/Elementwise",
-          .rest = message.SerializeAsString(),
-          .fields = std::vector<int>(inputs.size(), v1::ElementwiseRequest::kInputsFieldNumber),
-          .inputs = {inputs.begin(), inputs.end()},
-          .program = OneOperation(std::move(operation), inputs.size())};
+  return EncodeElementwise(ToWire(op), v1::DTYPE_UNSPECIFIED, inputs);
+}
+
+EncodedRequest EncodeCast(const TensorRef& x, DType dtype) {
+  return EncodeElementwise(v1::ELEMENTWISE_OP_CAST, static_cast<v1::DType>(dtype), {x});
 }
 
 EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {

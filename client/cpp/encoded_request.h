@@ -44,6 +44,7 @@ struct EncodedRequest {
 
 // Refer to the caller's elements: `owner` is not set.
 EncodedRequest EncodeElementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
+EncodedRequest EncodeCast(const TensorRef& x, DType dtype);
 EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options);
 // The image, and the kernel of a filter that takes one.
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);

@@ -11,6 +11,7 @@ Request::Request(EncodedRequest request)
 Request Request::Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs) {
   return Request(EncodeElementwise(op, inputs));
 }
+Request Request::Cast(const TensorRef& x, DType dtype) { return Request(EncodeCast(x, dtype)); }
 Request Request::MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {
   return Request(EncodeMatMul(a, b, options));
 }

@@ -66,6 +66,10 @@ void SetKind(const ConvolveOptions& options, v1::Filter& filter) {
 struct SetAttributes {
   v1::Operation& operation;
   void operator()(ElementwiseOp op) const { operation.set_elementwise(client::ToWire(op)); }
+  void operator()(const CastOptions& options) const {
+    operation.set_elementwise(v1::ELEMENTWISE_OP_CAST);
+    operation.set_output_dtype(static_cast<v1::DType>(options.dtype));
+  }
   void operator()(const MatMulOptions& options) const {
     *operation.mutable_matmul() = client::ToWire(options);
   }
@@ -87,7 +91,7 @@ struct SetAttributes {
 
 v1::ElementwiseOp ToWire(ElementwiseOp op) {
   static const std::array numbers = {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) Number(#name),
+#define GPUCALL_ELEMENTWISE(Function, name, arity, ...) Number(#name),
 #include "gpucall/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
   };

@@ -7,14 +7,21 @@
 
 namespace gpucall::cpu {
 
-// Of a kBool any byte but 0 is true; kernels write 0 and 1.
-enum class ElementType : uint8_t { kBool, kUint8, kInt32, kFloat32, kFloat64 };
-inline constexpr size_t kElementTypeCount = 5;
+// Rows of kernels/dtypes.def. Of a kBool any byte but 0 is true; kernels write 0 and 1.
+enum class ElementType : uint8_t {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) k##Name,
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
 
-constexpr size_t SizeOf(ElementType type) {
-  constexpr size_t kSizes[kElementTypeCount] = {1, 1, 4, 4, 8};
-  return kSizes[static_cast<size_t>(type)];
-}
+inline constexpr size_t kElementSizes[] = {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) size_bytes,
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
+inline constexpr size_t kElementTypeCount = sizeof(kElementSizes) / sizeof(kElementSizes[0]);
+
+constexpr size_t SizeOf(ElementType type) { return kElementSizes[static_cast<size_t>(type)]; }
 
 }  // namespace gpucall::cpu
 

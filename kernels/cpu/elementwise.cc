@@ -5,7 +5,10 @@
 namespace gpucall::cpu {
 
 ElementwiseLoop FindElementwiseLoop(size_t row, ElementType type) {
-  return BestLevel().elementwise.loops[row][static_cast<size_t>(type)];
+  return BestLevel().elementwise.columns[static_cast<size_t>(type)]->loops[row];
+}
+CastLoop FindCastLoop(ElementType from, ElementType to) {
+  return BestLevel().casts.loops[static_cast<size_t>(from)][static_cast<size_t>(to)];
 }
 ConvertLoop FindConvertLoop(ElementType from, ElementType to) {
   return BestLevel().convert.loops[static_cast<size_t>(from)][static_cast<size_t>(to)];

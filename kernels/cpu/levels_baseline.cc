@@ -3,9 +3,9 @@
 namespace gpucall::cpu {
 
 std::span<const Level> SupportedLevels() {
-  static const Level kLevel = {"baseline",       baseline::kElementwise, baseline::kConvert,
-                               baseline::kSums,  baseline::kBoxes,       baseline::kMedians,
-                               baseline::kReduce};
+  static const Level kLevel = {"baseline",         baseline::kElementwise, baseline::kCasts,
+                               baseline::kConvert, baseline::kSums,        baseline::kBoxes,
+                               baseline::kMedians, baseline::kReduce};
   return {&kLevel, 1};
 }
 

@@ -4,6 +4,7 @@ namespace gpucall::cpu {
 #define GPUCALL_DECLARE_LEVEL(level)          \
   namespace level {                           \
   extern const ElementwiseTable kElementwise; \
+  extern const CastTable kCasts;              \
   extern const ConvertTable kConvert;         \
   extern const SumTable kSums;                \
   extern const BoxTable kBoxes;               \
@@ -16,12 +17,12 @@ GPUCALL_DECLARE_LEVEL(x86_64_v4)
 
 std::span<const Level> SupportedLevels() {
   static const Level kLevels[] = {
-      {"baseline", baseline::kElementwise, baseline::kConvert, baseline::kSums, baseline::kBoxes,
-       baseline::kMedians, baseline::kReduce},
-      {"x86-64-v3", x86_64_v3::kElementwise, x86_64_v3::kConvert, x86_64_v3::kSums,
-       x86_64_v3::kBoxes, x86_64_v3::kMedians, x86_64_v3::kReduce},
-      {"x86-64-v4", x86_64_v4::kElementwise, x86_64_v4::kConvert, x86_64_v4::kSums,
-       x86_64_v4::kBoxes, x86_64_v4::kMedians, x86_64_v4::kReduce},
+      {"baseline", baseline::kElementwise, baseline::kCasts, baseline::kConvert, baseline::kSums,
+       baseline::kBoxes, baseline::kMedians, baseline::kReduce},
+      {"x86-64-v3", x86_64_v3::kElementwise, x86_64_v3::kCasts, x86_64_v3::kConvert,
+       x86_64_v3::kSums, x86_64_v3::kBoxes, x86_64_v3::kMedians, x86_64_v3::kReduce},
+      {"x86-64-v4", x86_64_v4::kElementwise, x86_64_v4::kCasts, x86_64_v4::kConvert,
+       x86_64_v4::kSums, x86_64_v4::kBoxes, x86_64_v4::kMedians, x86_64_v4::kReduce},
   };
   static const size_t kCount = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;

@@ -2,84 +2,37 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 
+#include "kernels/cuda/elementwise_unrolling.h"
 #include "kernels/cuda/embedded_text.h"
 
 namespace gpucall::cuda {
 namespace {
 
-constexpr int kGroupBytes = 16;    // of the widest input or output that a thread moves at once
-constexpr int kMaxLoads = 8;       // groups of all inputs that a thread has in flight
-constexpr int kMaxElements = 16;   // that a thread computes
-constexpr int kMaxUnrolled = 256;  // cost of what a thread's code may unroll to
+struct TypeRow {
+  std::string_view name;
+  int size_bytes;
+};
+constexpr TypeRow kTypes[] = {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) {#Type, size_bytes},
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
 
-// As computed with.
-std::string_view TypeName(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-      return "bool";
-    case ElementType::kUint8:
-      return "unsigned char";
-    case ElementType::kInt32:
-      return "int";
-    case ElementType::kFloat32:
-      return "float";
-    case ElementType::kFloat64:
-      return "double";
-  }
-  return "";
+std::string NameOf(ElementType type) { return std::string(TypeName(type)); }
+
+bool IsHalf(ElementType type) {
+  return type == ElementType::kFloat16 || type == ElementType::kBfloat16;
+}
+
+// As registers hold it: halves as floats that are exactly theirs.
+std::string ComputedName(ElementType type) {
+  return NameOf(IsHalf(type) ? ElementType::kFloat32 : type);
 }
 
 // As stored: bytes given as bool may hold more than 0 and 1.
 std::string StoredName(ElementType type) {
-  return std::string(TypeName(type == ElementType::kBool ? ElementType::kUint8 : type));
-}
-
-ElementType RegisterType(const ElementwiseKernel& kernel, size_t index) {
-  return index < kernel.inputs.size() ? kernel.inputs[index].type
-                                      : kernel.instructions[index - kernel.inputs.size()].type;
-}
-
-// Costs are in units of a cheap instruction.
-constexpr int kStridedReadCost = 12;
-
-int Cost(const ElementwiseKernel::Instruction& instruction) {
-  constexpr std::string_view kCostly[] = {"Exp", "Log", "Sqrt", "Tanh", "Sigmoid", "Divide"};
-  const int width = instruction.type == ElementType::kFloat64 ? 2 : 1;
-  if (instruction.function == "Power") return 32 * width;
-  if (std::ranges::find(kCostly, instruction.function) == std::end(kCostly)) return 1;
-  return 12 * width;
-}
-
-// A thread computes `vectors` groups of `width` neighbouring elements.
-struct Unrolling {
-  int width = 1;
-  int vectors = 1;
-};
-
-Unrolling ChooseUnrolling(const ElementwiseKernel& kernel) {
-  int bytes = 1;
-  int full_inputs = 0;
-  int64_t cost = 1;
-  for (const auto& input : kernel.inputs) {
-    if (input.mode == ReadMode::kStrided) cost += kStridedReadCost;
-    if (input.mode != ReadMode::kFull) continue;
-    bytes = std::max(bytes, ElementBytes(input.type));
-    ++full_inputs;
-  }
-  for (const uint16_t output : kernel.outputs) {
-    bytes = std::max(bytes, ElementBytes(RegisterType(kernel, output)));
-  }
-  for (const auto& instruction : kernel.instructions) cost += Cost(instruction);
-  Unrolling unrolling;
-  unrolling.width = kGroupBytes / bytes;
-  unrolling.vectors = std::min(std::max(kMaxLoads / std::max(full_inputs, 1), 1),
-                               std::max(kMaxElements / unrolling.width, 1));
-  const auto too_long = [&] { return cost * unrolling.width * unrolling.vectors > kMaxUnrolled; };
-  while (unrolling.vectors > 1 && too_long()) unrolling.vectors /= 2;
-  while (unrolling.width > 1 && too_long()) unrolling.width /= 2;
-  return unrolling;
+  return NameOf(type == ElementType::kBool ? ElementType::kUint8 : type);
 }
 
 std::string Number(int64_t value) { return std::to_string(value); }
@@ -150,27 +103,61 @@ std::string InputExpression(const ElementwiseKernel& kernel, size_t i) {
   return "";
 }
 
+// Register `index` as one of `type`.
 std::string Operand(const ElementwiseKernel& kernel, uint16_t index, ElementType type) {
   const std::string name = Indexed("r", index);
-  if (RegisterType(kernel, index) == type) return name;
-  return "static_cast<" + std::string(TypeName(type)) + ">(" + name + ")";
+  const std::string from = ComputedName(RegisterType(kernel, index)), to = ComputedName(type);
+  return from == to ? name : "e::Cast<" + to + ">(" + name + ")";
+}
+
+// `expression`, a float, as the nearest of `type` that registers hold.
+std::string Rounded(ElementType type, const std::string& expression) {
+  if (!IsHalf(type)) return expression;
+  return "e::Widened(e::Narrowed<" + NameOf(type) + ">(" + expression + "))";
+}
+
+std::string CastExpression(const ElementwiseKernel& kernel,
+                           const ElementwiseKernel::Instruction& instruction) {
+  const std::string name = Indexed("r", instruction.operands[0]);
+  const ElementType from = RegisterType(kernel, instruction.operands[0]);
+  if (from == instruction.result) return name;
+  const std::string cast = "e::Cast<" + NameOf(instruction.result) + ">(" + name + ")";
+  return IsHalf(instruction.result) ? "e::Widened(" + cast + ")" : cast;
+}
+
+std::string CallExpression(const ElementwiseKernel& kernel,
+                           const ElementwiseKernel::Instruction& instruction) {
+  if (instruction.function == "Cast") return CastExpression(kernel, instruction);
+  const bool by_bits = IsHalf(instruction.type) && instruction.function == "NextAfter";
+  std::string call = "e::" + std::string(instruction.function);
+  for (size_t i = 0; i < instruction.operand_count; ++i) {
+    const bool condition = instruction.selects && i == 0;
+    const std::string operand =
+        Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
+    call += i == 0 ? "(" : ", ";
+    call += by_bits ? "e::Narrowed<" + NameOf(instruction.type) + ">(" + operand + ")" : operand;
+  }
+  call += ")";
+  if (by_bits) return "e::Widened(" + call + ")";
+  return instruction.selects ? call : Rounded(instruction.result, call);
 }
 
 void WriteInstruction(const ElementwiseKernel& kernel, size_t index, std::string& source) {
   const ElementwiseKernel::Instruction& instruction = kernel.instructions[index];
-  std::string call(instruction.function);
-  for (size_t i = 0; i < instruction.operand_count; ++i) {
-    const bool condition = instruction.selects && i == 0;
-    call += i == 0 ? "(" : ", ";
-    call +=
-        Operand(kernel, instruction.operands[i], condition ? ElementType::kBool : instruction.type);
-  }
   if (instruction.faults) {
     const std::string exponent = Operand(kernel, instruction.operands[1], instruction.type);
-    Line(source, "      if (e::PowerFaults(", exponent, ")) fault = ", exponent, ";");
+    Line(source, "      if (e::PowerFaults(", exponent, ")) fault = e::FaultWord(", exponent, ");");
   }
-  Line(source, "      const ", TypeName(instruction.type), " ",
-       Indexed("r", kernel.inputs.size() + index), " = e::", call, ");");
+  Line(source, "      const ", ComputedName(instruction.result), " ",
+       Indexed("r", kernel.inputs.size() + index), " = ", CallExpression(kernel, instruction), ";");
+}
+
+std::string Loaded(ElementType type, const std::string& expression) {
+  if (type == ElementType::kBool) return expression + " != 0";
+  return IsHalf(type) ? "e::Widened(" + expression + ")" : expression;
+}
+std::string Stored(ElementType type, const std::string& name) {
+  return IsHalf(type) ? "e::Narrowed<" + NameOf(type) + ">(" + name + ")" : name;
 }
 
 // The loop over a thread's elements: r<i> are the registers of one.
@@ -184,13 +171,15 @@ void WriteCompute(const ElementwiseKernel& kernel, std::string& source) {
   Line(source, "#pragma unroll");
   Line(source, "    for (int k = 0; k < kWidth; ++k) {");
   for (size_t i = 0; i < kernel.inputs.size(); ++i) {
-    const bool is_bool = kernel.inputs[i].type == ElementType::kBool;
-    Line(source, "      const ", TypeName(kernel.inputs[i].type), " ", Indexed("r", i), " = ",
-         InputExpression(kernel, i), is_bool ? " != 0;" : ";");
+    const ElementType type = kernel.inputs[i].type;
+    Line(source, "      const ", ComputedName(type), " ", Indexed("r", i), " = ",
+         Loaded(type, InputExpression(kernel, i)), ";");
   }
   for (size_t i = 0; i < kernel.instructions.size(); ++i) WriteInstruction(kernel, i, source);
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
-    Line(source, "      ", Indexed("h", i), "[v].at[k] = ", Indexed("r", kernel.outputs[i]), ";");
+    const ElementType type = RegisterType(kernel, kernel.outputs[i]);
+    Line(source, "      ", Indexed("h", i),
+         "[v].at[k] = ", Stored(type, Indexed("r", kernel.outputs[i])), ";");
   }
   if (kernel.rank > 0) Line(source, "      position.Next(row.sizes);");
   Line(source, "    }");
@@ -203,25 +192,28 @@ bool Faults(const ElementwiseKernel& kernel) {
 
 }  // namespace
 
-int ElementBytes(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-    case ElementType::kUint8:
-      return 1;
-    case ElementType::kInt32:
-    case ElementType::kFloat32:
-      return 4;
-    case ElementType::kFloat64:
-      return 8;
-  }
-  return 0;
+std::string_view TypeName(ElementType type) { return kTypes[static_cast<size_t>(type)].name; }
+
+ElementType RegisterType(const ElementwiseKernel& kernel, size_t index) {
+  return index < kernel.inputs.size() ? kernel.inputs[index].type
+                                      : kernel.instructions[index - kernel.inputs.size()].result;
 }
 
-std::string ElementwisePrelude() {
+int ElementBytes(ElementType type) { return kTypes[static_cast<size_t>(type)].size_bytes; }
+
+std::string ElementwisePrelude(NumberKinds kinds) {
   std::string source = "#define GPUCALL_FN __device__\n";
+  source.append(kElementwiseHalfText);
+  source.append(kElementwiseTypesText);
   source.append(kElementwiseFunctionsText);
+  source.append(kElementwiseMathText);
+  if (kinds == NumberKinds::kAll) {
+    source.append(kElementwiseComplexText);
+    source.append(kElementwiseComplexMathText);
+  }
   source.append(kElementwiseTileText);
   source.append("namespace e = gpucall::elementwise;\n");
+  source.append("using e::Float16;\nusing e::Bfloat16;\nusing e::Complex;\n");
   return source;
 }
 
@@ -250,6 +242,13 @@ std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view 
   return source;
 }
 
+NumberKinds KindsOf(const ElementwiseKernel& kernel) {
+  const auto is_complex = [](const auto& of) { return IsComplex(of.type); };
+  const bool any = std::ranges::any_of(kernel.inputs, is_complex) ||
+                   std::ranges::any_of(kernel.instructions, is_complex);
+  return any ? NumberKinds::kAll : NumberKinds::kReal;
+}
+
 std::string ElementwiseSignature(const ElementwiseKernel& kernel) {
   std::string signature = Number(kernel.rank);
   for (const auto& input : kernel.inputs) {
@@ -258,6 +257,7 @@ std::string ElementwiseSignature(const ElementwiseKernel& kernel) {
   }
   for (const auto& instruction : kernel.instructions) {
     signature += Indexed(instruction.function, static_cast<size_t>(instruction.type));
+    signature += Indexed(":", static_cast<size_t>(instruction.result));
     for (size_t i = 0; i < instruction.operand_count; ++i) {
       signature += Indexed(",", instruction.operands[i]);
     }
@@ -275,7 +275,7 @@ int64_t ElementwiseTile(const ElementwiseKernel& kernel) {
 
 std::vector<std::string> ElementwiseOptions(int compute_capability) {
   return {"--gpu-architecture=sm_" + std::to_string(compute_capability), "--std=c++20",
-          "--fmad=false"};
+          "--fmad=false", "--disable-warnings"};
 }
 
 }  // namespace gpucall::cuda

@@ -4,6 +4,7 @@
 #define GPUCALL_KERNELS_CUDA_ELEMENTWISE_SOURCE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,8 +16,15 @@ inline constexpr int kElementwiseThreads = 256;  // of a block
 inline constexpr char kElementwiseKernelName[] = "gpucall_elementwise";
 inline constexpr int kElementwiseMaxRank = 8;
 
-enum class ElementType : uint8_t { kBool, kUint8, kInt32, kFloat32, kFloat64 };
+// Rows of kernels/dtypes.def.
+enum class ElementType : uint8_t {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) k##Name,
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
 int ElementBytes(ElementType type);
+std::string_view TypeName(ElementType type);  // in sources: "unsigned char"
+inline bool IsComplex(ElementType type) { return type >= ElementType::kComplex64; }
 
 // How an input is read while the kernel walks the result.
 enum class ReadMode : uint8_t {
@@ -32,12 +40,13 @@ struct ElementwiseKernel {
     ReadMode mode;
   };
   struct Instruction {
-    std::string_view function;         // of kernels/elementwise_functions.h: "Add"
-    ElementType type;                  // operands are converted to it; the result's
+    std::string_view function;  // a row of kernels/elementwise_ops.def: "Add"
+    ElementType type;  // computed in: operands are converted to it, but for what "Cast" casts
+    ElementType result;
     std::array<uint16_t, 3> operands;  // registers
     uint8_t operand_count;
     bool selects = false;  // the first operand is a condition: converted to bool
-    bool faults = false;   // PowerFaults of the second operand, an int, is checked
+    bool faults = false;   // PowerFaults of the second operand, an integer, is checked
   };
   std::vector<Input> inputs = {};
   std::vector<Instruction> instructions = {};
@@ -46,11 +55,15 @@ struct ElementwiseKernel {
   int rank = 0;
 };
 
+ElementType RegisterType(const ElementwiseKernel& kernel, size_t index);
+
 // Equal for kernels with equal source.
 std::string ElementwiseSignature(const ElementwiseKernel& kernel);
 
-// What kernels need before them, once in a source.
-std::string ElementwisePrelude();
+// What kernels need before them, once in a source. That of real numbers compiles in less time.
+enum class NumberKinds : uint8_t { kReal, kAll };
+std::string ElementwisePrelude(NumberKinds kinds);
+NumberKinds KindsOf(const ElementwiseKernel& kernel);
 // One kernel, extern "C" under `name`. A source may hold several.
 std::string ElementwiseSource(const ElementwiseKernel& kernel, std::string_view name);
 // Options of NVRTC for the source, for real architecture `compute_capability` (90: sm_90).

@@ -6,6 +6,13 @@ namespace gpucall::elementwise {
 
 constexpr int kThreads = 256;
 
+// What of a negative exponent fits the word that tells of it.
+template <class T>
+__device__ int FaultWord(T exponent) {
+  constexpr long long kLeast = -0x7fffffff - 1;
+  return static_cast<int>(exponent < kLeast ? kLeast : static_cast<long long>(exponent));
+}
+
 template <class T, int kWidth>
 struct alignas(sizeof(T) * kWidth) Group {
   T at[kWidth];

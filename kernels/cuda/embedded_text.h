@@ -6,11 +6,16 @@
 
 namespace gpucall::cuda {
 
-extern const std::string_view kElementwiseFunctionsText;  // kernels/elementwise_functions.h
-extern const std::string_view kElementwiseTileText;       // kernels/cuda/elementwise_tile.cuh
-extern const std::string_view kReduceFunctionsText;       // kernels/reduce_functions.h
-extern const std::string_view kReduceRowText;             // kernels/cuda/reduce_row.h
-extern const std::string_view kReduceTileText;            // kernels/cuda/reduce_tile.cuh
+extern const std::string_view kElementwiseHalfText;         // kernels/cuda/elementwise_half.cuh
+extern const std::string_view kElementwiseTypesText;        // kernels/elementwise_types.h
+extern const std::string_view kElementwiseFunctionsText;    // kernels/elementwise_functions.h
+extern const std::string_view kElementwiseMathText;         // kernels/elementwise_math.h
+extern const std::string_view kElementwiseComplexText;      // kernels/elementwise_complex.h
+extern const std::string_view kElementwiseComplexMathText;  // kernels/elementwise_complex_math.h
+extern const std::string_view kElementwiseTileText;         // kernels/cuda/elementwise_tile.cuh
+extern const std::string_view kReduceFunctionsText;         // kernels/reduce_functions.h
+extern const std::string_view kReduceRowText;               // kernels/cuda/reduce_row.h
+extern const std::string_view kReduceTileText;              // kernels/cuda/reduce_tile.cuh
 
 }  // namespace gpucall::cuda
 

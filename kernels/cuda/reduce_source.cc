@@ -16,24 +16,8 @@ constexpr int64_t kMaxWarpRun = 2048;  // longer runs are read by a whole block
 
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-std::string_view NameOf(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-      return "bool";
-    case ElementType::kUint8:
-      return "unsigned char";
-    case ElementType::kInt32:
-      return "int";
-    case ElementType::kFloat32:
-      return "float";
-    case ElementType::kFloat64:
-      return "double";
-  }
-  return "";
-}
-
 // Lines side by side that a thread takes at once.
-int WidthOf(ElementType type) { return type == ElementType::kFloat64 ? 2 : 4; }
+int WidthOf(ElementType type) { return ElementBytes(type) > 4 ? 2 : 4; }
 
 int64_t Fill(std::span<const int64_t> sizes, std::span<const int64_t> strides,
              long long (&row_sizes)[kReduceRank], long long (&row_strides)[kReduceRank]) {
@@ -94,7 +78,7 @@ void CutRows(ReduceRow& row, int width) {
 
 std::string ReduceSignature(const ReduceKernel& kernel) {
   std::string signature = "reduce ";
-  signature.append(kernel.function).append("<").append(NameOf(kernel.type)).append(">");
+  signature.append(kernel.function).append("<").append(TypeName(kernel.type)).append(">");
   return signature;
 }
 
@@ -114,7 +98,7 @@ std::string ReduceSource(const ReduceKernel& kernel, std::string_view name) {
       "      row_count == 1 ? only : gpucall::cuda::FindRow(table, row_count, pass == "
       "gpucall::cuda::ReducePass::kMerge);\n"
       "  gpucall::cuda::Reduce<gpucall::reduce::");
-  source.append(kernel.function).append("<").append(NameOf(kernel.type));
+  source.append(kernel.function).append("<").append(TypeName(kernel.type));
   return source.append(">>(row, pass, parameter);\n}\n");
 }
 

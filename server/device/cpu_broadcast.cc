@@ -100,12 +100,17 @@ void BroadcastReader::ReadElements(int64_t start, int64_t count, std::byte* out)
 }
 
 void BroadcastReader::Read(int64_t start, int64_t count, std::byte* out) const {
-  if (element_size_ == 1) {
-    ReadElements<1>(start, count, out);
-  } else if (element_size_ == 4) {
-    ReadElements<4>(start, count, out);
-  } else {
-    ReadElements<8>(start, count, out);
+  switch (element_size_) {
+    case 1:
+      return ReadElements<1>(start, count, out);
+    case 2:
+      return ReadElements<2>(start, count, out);
+    case 4:
+      return ReadElements<4>(start, count, out);
+    case 8:
+      return ReadElements<8>(start, count, out);
+    default:
+      return ReadElements<16>(start, count, out);
   }
 }
 

@@ -14,8 +14,8 @@ namespace gpucall {
 // A view.
 class BroadcastReader {
  public:
-  // `data`: dense elements of `element_size` (1, 4 or 8) bytes and shape `from`, which broadcasts
-  // to `to`. Neither is empty.
+  // `data`: dense elements of `element_size` (1, 2, 4, 8 or 16) bytes and shape `from`, which
+  // broadcasts to `to`. Neither is empty.
   BroadcastReader(const std::byte* data, size_t element_size, absl::Span<const int64_t> from,
                   absl::Span<const int64_t> to);
 

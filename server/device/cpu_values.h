@@ -26,7 +26,7 @@ struct CpuValues {
   std::byte* target(uint32_t value) const { return places[plan->roots[value]].target; }
 };
 
-// The kernels' name for a dtype. REQUIRES: IsOffered(dtype).
+// The kernels' name for a dtype. REQUIRES: not kUnspecified.
 cpu::ElementType ElementTypeOf(DType dtype);
 
 }  // namespace gpucall

@@ -34,11 +34,12 @@ cuda::ElementwiseKernel KernelOf(const ElementwiseStep& step, const Plan& plan) 
     const absl::string_view function = FunctionName(instruction.op);
     kernel.instructions.push_back(
         {.function = {function.data(), function.size()},
-         .type = ElementTypeOf(instruction.dtype),
+         .type = ElementTypeOf(instruction.computed_in),
+         .result = ElementTypeOf(instruction.result),
          .operands = instruction.operands,
          .operand_count = static_cast<uint8_t>(RowOf(instruction.op).inputs),
-         .selects = instruction.op == ElementwiseOp::kWhere,
-         .faults = MayFault(instruction.op, instruction.dtype)});
+         .selects = IsCondition(instruction.op, 0),
+         .faults = MayFault(instruction.op, instruction.computed_in)});
   }
   for (const ElementwiseStep::Output& output : step.outputs) {
     kernel.outputs.push_back(output.register_index);
@@ -157,19 +158,9 @@ class ElementwiseRun : public StepRun {
 
 }  // namespace
 
+// Both are the rows of kernels/dtypes.def; DType has kUnspecified before them.
 cuda::ElementType ElementTypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return cuda::ElementType::kBool;
-    case DType::kUint8:
-      return cuda::ElementType::kUint8;
-    case DType::kInt32:
-      return cuda::ElementType::kInt32;
-    case DType::kFloat64:
-      return cuda::ElementType::kFloat64;
-    default:
-      return cuda::ElementType::kFloat32;
-  }
+  return static_cast<cuda::ElementType>(static_cast<uint8_t>(dtype) - 1);
 }
 
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,

@@ -69,7 +69,7 @@ absl::StatusOr<std::string> CompileKernel(const std::string& source, int compute
 
 absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& kernel) {
   return Get(cuda::ElementwiseSignature(kernel), cuda::kElementwiseKernelName, [&] {
-    return cuda::ElementwisePrelude() +
+    return cuda::ElementwisePrelude(cuda::KindsOf(kernel)) +
            cuda::ElementwiseSource(kernel, cuda::kElementwiseKernelName);
   });
 }

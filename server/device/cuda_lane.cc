@@ -226,7 +226,8 @@ absl::Status CudaLane::MakeBuffers(Execution& execution) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (!execution.keeps(i)) continue;
     for (size_t j = 0; j < i; ++j) {
-      if (values[j] == values[i]) execution.outputs[i].resident = execution.outputs[j].resident;
+      const bool is_kept = execution.outputs[j].resident != nullptr;
+      if (is_kept && values[j] == values[i]) execution.outputs[i] = execution.outputs[j];
     }
     if (execution.outputs[i].resident != nullptr) continue;
     GPUCALL_ASSIGN_OR_RETURN(execution.outputs[i].resident, MakeBuffer(execution, values[i]));

@@ -35,7 +35,7 @@ std::vector<Uses> UsesOf(const Plan& plan) {
       const bool full = elementwise->broadcasts[i] == Broadcast::kFull;
       uses[plan.roots[elementwise->inputs[i]]].reads += full ? 1 : 2;
     }
-    for (const auto& output : elementwise->outputs) ++uses[output.value].writes;
+    for (const auto& output : elementwise->outputs) ++uses[plan.roots[output.value]].writes;
   }
   return uses;
 }
@@ -82,12 +82,10 @@ void MappedBatch::MapTargets(Execution& execution) {
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     keep[i] = execution.keeps(i);
     const HostTarget* target = execution.target(i);
-    const uint32_t value = plan.roots[plan.outputs[i]];
-    const auto is_value = [&](uint32_t other) { return plan.roots[other] == value; };
-    const int64_t size_bytes = plan.values[value].size_bytes();
+    const uint32_t root = plan.roots[plan.outputs[i]];
+    const int64_t size_bytes = plan.values[root].size_bytes();
     if (target == nullptr || !target->is_pinned || size_bytes < kMinBytes || keep[i] ||
-        value < plan.input_count || uses[value].reads > 0 ||
-        std::ranges::count_if(plan.outputs, is_value) > 1) {
+        root < plan.input_count || uses[root].reads > 0 || plan.OutputsOf(root) > 1) {
       continue;
     }
     keep[i] = true;

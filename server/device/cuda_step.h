@@ -24,7 +24,7 @@ class StepRun {
   virtual absl::Status Launch(cudaStream_t stream) = 0;
 };
 
-// The generators' name for a dtype. REQUIRES: IsOffered(dtype).
+// The generators' name for a dtype. REQUIRES: not kUnspecified.
 cuda::ElementType ElementTypeOf(DType dtype);
 
 // Prepare step number `step` of the layout's plans, and reserve what it needs in `layout`, which

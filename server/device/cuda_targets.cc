@@ -10,13 +10,11 @@ int64_t OutputBytes(const Execution& execution, size_t output) {
 
 bool IsDirect(const Execution& execution, size_t output, size_t group, const BatchLayout& layout) {
   const Plan& plan = *execution.plan;
-  const uint32_t value = plan.roots[plan.outputs[output]];
-  const auto is_value = [&](uint32_t other) { return plan.roots[other] == value; };
+  const uint32_t root = plan.roots[plan.outputs[output]];
   const HostTarget* target = execution.target(output);
   return target != nullptr && target->is_pinned &&
-         OutputBytes(execution, output) > Staging::kMaxPackedBytes && value >= plan.input_count &&
-         layout.BufferOf(value, group) == nullptr &&
-         std::ranges::count_if(plan.outputs, is_value) == 1;
+         OutputBytes(execution, output) > Staging::kMaxPackedBytes && root >= plan.input_count &&
+         layout.BufferOf(root, group) == nullptr && plan.OutputsOf(root) == 1;
 }
 
 std::vector<Staging::Target> DirectTargets(absl::Span<const Execution> batch,

@@ -6,46 +6,94 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/elementwise_rules.h"
 
 namespace gpucall {
 namespace {
-
-enum class TypeRule { kSame, kReal, kDivide, kSelect, kPower };
-enum class BoolRule { kTake, kRefuse, kPromote };
 
 struct ElementwiseRow {
   absl::string_view function;
   absl::string_view name;
   int arity;
-  TypeRule types;
-  BoolRule bools;
+  ElementwiseTakes::Kinds takes;
+  ElementwiseRule rule;
+  ElementwiseResult result;
   absl::string_view description;
 };
 constexpr ElementwiseRow kElementwise[] = {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  {#Function, #name, arity, TypeRule::types, BoolRule::bools, description},
+#define GPUCALL_ELEMENTWISE(Function, name, arity, takes, rule, result, description) \
+  {#Function,                                                                        \
+   #name,                                                                            \
+   arity,                                                                            \
+   ElementwiseTakes::takes,                                                          \
+   ElementwiseRule::rule,                                                            \
+   ElementwiseResult::result,                                                        \
+   description},
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
 
-constexpr DType kAll[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
-                          DType::kFloat64};
-constexpr absl::Span<const DType> kNumbers = absl::MakeConstSpan(kAll).subspan(1);
-constexpr absl::Span<const DType> kReals = absl::MakeConstSpan(kAll).subspan(2);
-constexpr absl::Span<const DType> kFloats = absl::MakeConstSpan(kAll).subspan(3);
-constexpr DType kEvery[] = {DType::kBool,    DType::kUint8,     DType::kUint16,    DType::kUint32,
-                            DType::kUint64,  DType::kInt8,      DType::kInt16,     DType::kInt32,
-                            DType::kInt64,   DType::kFloat16,   DType::kBfloat16,  DType::kFloat32,
-                            DType::kFloat64, DType::kComplex64, DType::kComplex128};
-constexpr absl::Span<const DType> kOrdered = absl::MakeConstSpan(kEvery).first(13);  // no complex
+constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
+constexpr DType kReduced[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
+                              DType::kFloat64};
 constexpr DType kSummed[] = {DType::kBool,   DType::kUint8,   DType::kUint16, DType::kUint32,
                              DType::kUint64, DType::kInt8,    DType::kInt16,  DType::kInt32,
                              DType::kInt64,  DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
-absl::Span<const DType> AcceptedDTypes(const ElementwiseRow& row) {
-  if (row.types == TypeRule::kReal) return kReals;
-  return row.bools == BoolRule::kTake ? absl::MakeConstSpan(kAll) : kNumbers;
+bool Takes(const ElementwiseRow& row, DType dtype) {
+  switch (KindOf(dtype)) {
+    case DTypeKind::kNone:
+      return false;
+    case DTypeKind::kBool:
+      return (row.takes & ElementwiseTakes::kB) != 0;
+    case DTypeKind::kUnsigned:
+    case DTypeKind::kSigned:
+      return (row.takes & ElementwiseTakes::kI) != 0;
+    case DTypeKind::kFloat:
+      return (row.takes & ElementwiseTakes::kF) != 0;
+    case DTypeKind::kComplex:
+      return (row.takes & (ElementwiseTakes::kFC & ~ElementwiseTakes::kF)) != 0;
+  }
+  return false;
+}
+
+// The first dtype that the operation takes and NumPy casts `dtype` to, that of `operands` together;
+// kUnspecified if none. Integers become floats each for itself: int8 and uint8 float16.
+DType ComputedIn(const ElementwiseRow& row, absl::Span<const DType> operands, DType dtype) {
+  if (row.rule == ElementwiseRule::kTruth) return DType::kBool;
+  if (row.rule == ElementwiseRule::kDivide && KindOf(dtype) < DTypeKind::kFloat) {
+    return DType::kFloat64;
+  }
+  if (dtype == DType::kBool && row.rule == ElementwiseRule::kNumbers) return DType::kUnspecified;
+  if (Takes(row, dtype)) return dtype;
+  if (dtype == DType::kBool && Takes(row, DType::kInt8)) return DType::kInt8;
+  DType floating = FloatFor(operands[0]);
+  for (DType operand : operands.subspan(1)) floating = Promote(floating, FloatFor(operand));
+  return Takes(row, floating) ? floating : DType::kUnspecified;
+}
+
+// Of a first operand, with all of its kind.
+const std::vector<DType>& AcceptedDTypes(const ElementwiseRow& row) {
+  static const auto& lists = *new std::vector<std::vector<DType>>([] {
+    std::vector<std::vector<DType>> made;
+    for (const ElementwiseRow& of : kElementwise) {
+      std::vector<DType>& dtypes = made.emplace_back();
+      for (int i = 1; i < kDTypeCount; ++i) {
+        const bool any = of.rule == ElementwiseRule::kSelect;
+        const auto dtype = static_cast<DType>(i);
+        if (any || ComputedIn(of, {dtype}, dtype) != DType::kUnspecified) dtypes.push_back(dtype);
+      }
+    }
+    return made;
+  }());
+  return lists[static_cast<size_t>(&row - kElementwise)];
+}
+
+std::vector<DType> EveryDType() {
+  std::vector<DType> dtypes;
+  for (int i = 1; i < kDTypeCount; ++i) dtypes.push_back(static_cast<DType>(i));
+  return dtypes;
 }
 
 std::vector<CatalogueRow> MakeRows() {
@@ -83,11 +131,14 @@ std::vector<CatalogueRow> MakeRows() {
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
 #define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
-  rows.push_back({#name, OperationKind::kReduce, 1, kAll, description});
+  rows.push_back({#name, OperationKind::kReduce, 1, kReduced, description});
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
+  static const auto& every = *new std::vector<DType>(EveryDType());
+  const absl::Span<const DType> ordered =  // no complex ones, which are the last
+      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
   const auto rearrange = [&](absl::string_view name, absl::string_view description) {
-    rows.push_back({name, OperationKind::kRearrange, 1, kEvery, description});
+    rows.push_back({name, OperationKind::kRearrange, 1, every, description});
   };
   // In the order of RearrangeKind.
   rearrange("reshape", "the same elements in another shape");
@@ -100,13 +151,13 @@ std::vector<CatalogueRow> MakeRows() {
   rearrange("tile", "repeated along each dimension");
   rearrange("broadcast_to", "broadcast to a shape");
   rearrange("roll", "elements moved on along axes, in again at the start");
-  rows.push_back({"sort", OperationKind::kSort, 1, kOrdered,
+  rows.push_back({"sort", OperationKind::kSort, 1, ordered,
                   "elements in order along an axis, or their indices"});
   // In the order of ScanOp.
   rows.push_back({"cumsum", OperationKind::kScan, 1, kSummed, "sum of the elements so far"});
   rows.push_back({"cumprod", OperationKind::kScan, 1, kSummed, "product of the elements so far"});
-  rows.push_back({"take", OperationKind::kTake, 2, kEvery, "elements by their indices in an axis"});
-  rows.push_back({"take_along_axis", OperationKind::kTake, 2, kEvery,
+  rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
+  rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});
   return rows;
 }
@@ -116,10 +167,13 @@ std::string NamesOf(absl::Span<const DType> dtypes) {
       dtypes, ", ", [](std::string* out, DType dtype) { absl::StrAppend(out, DTypeName(dtype)); });
 }
 
-absl::Status NotOffered(const ElementwiseRow& row, DType dtype) {
-  return absl::UnimplementedError(absl::StrCat(row.name, ": dtype ", DTypeName(dtype),
-                                               " is not offered, dtypes are ",
-                                               NamesOf(AcceptedDTypes(row))));
+absl::Status Refusal(const ElementwiseRow& row, absl::Span<const DType> operands, DType promoted) {
+  const std::string of =
+      operands.size() == 1
+          ? absl::StrCat("dtype ", DTypeName(promoted))
+          : absl::StrCat("dtypes ", NamesOf(operands), " (together ", DTypeName(promoted), ")");
+  return absl::InvalidArgumentError(absl::StrCat(
+      row.name, ": ", of, " cannot be taken, allowed are ", NamesOf(AcceptedDTypes(row))));
 }
 
 size_t FirstRow(OperationKind kind) {
@@ -187,32 +241,35 @@ absl::string_view FunctionName(ReduceOp op) {
 }
 
 bool MayFault(ElementwiseOp op, DType computed_in) {
-  return ElementwiseRowOf(op).types == TypeRule::kPower && computed_in == DType::kInt32;
+  return ElementwiseRowOf(op).rule == ElementwiseRule::kPower &&
+         KindOf(computed_in) == DTypeKind::kSigned;
 }
 
-absl::StatusOr<DType> ComputeDType(ElementwiseOp op, absl::Span<const DType> operands) {
+bool IsCondition(ElementwiseOp op, size_t index) {
+  return ElementwiseRowOf(op).rule == ElementwiseRule::kSelect && index == 0;
+}
+
+absl::StatusOr<ElementwiseTypes> InferElementwise(ElementwiseOp op,
+                                                  absl::Span<const DType> operands, DType cast_to) {
   const ElementwiseRow& row = ElementwiseRowOf(op);
-  for (DType dtype : operands) {
-    if (!IsOffered(dtype)) return NotOffered(row, dtype);
+  if (row.rule == ElementwiseRule::kCast) {
+    if (cast_to != DType::kUnspecified) return ElementwiseTypes{cast_to, cast_to};
+    return absl::InvalidArgumentError("cast: output_dtype is not set, any dtype is allowed");
   }
-  if (row.types == TypeRule::kSelect) operands.remove_prefix(1);
+  if (row.rule == ElementwiseRule::kSelect) operands.remove_prefix(1);
   DType promoted = operands[0];
   for (DType dtype : operands.subspan(1)) promoted = Promote(promoted, dtype);
-
-  if (promoted == DType::kBool && row.bools == BoolRule::kRefuse) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        row.name, ": dtype bool has no such operation, dtypes are ", NamesOf(AcceptedDTypes(row))));
+  const DType computed_in = ComputedIn(row, operands, promoted);
+  if (computed_in == DType::kUnspecified) return Refusal(row, operands, promoted);
+  switch (row.result) {
+    case ElementwiseResult::kSame:
+      break;
+    case ElementwiseResult::kBool:
+      return ElementwiseTypes{computed_in, DType::kBool};
+    case ElementwiseResult::kReal:
+      return ElementwiseTypes{computed_in, RealPartOf(computed_in)};
   }
-  if (promoted == DType::kBool && row.bools == BoolRule::kPromote) return NotOffered(row, promoted);
-  switch (row.types) {
-    case TypeRule::kReal:
-      if (promoted == DType::kUint8) return NotOffered(row, promoted);  // NumPy: float16
-      [[fallthrough]];
-    case TypeRule::kDivide:
-      return IsFloating(promoted) ? promoted : DType::kFloat64;
-    default:
-      return promoted;
-  }
+  return ElementwiseTypes{computed_in, computed_in};
 }
 
 }  // namespace gpucall

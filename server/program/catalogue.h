@@ -45,16 +45,24 @@ const CatalogueRow& RowOf(const TakeAttributes& attributes);
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);
-absl::string_view FunctionName(
-    ElementwiseOp op);            // its template in kernels/elementwise_functions.h: "MultiplyAdd"
-bool GivesElements(ReduceOp op);  // one for each of the input's, not for each line
+// Its expression in kernels/elementwise_functions.h and those beside it: "MultiplyAdd".
+absl::string_view FunctionName(ElementwiseOp op);
+bool GivesElements(ReduceOp op);              // one for each of the input's, not for each line
 absl::string_view FunctionName(ReduceOp op);  // in kernels/reduce_functions.h: "ArgMax"
+// True for integer powers, whose exponents must be checked.
 bool MayFault(ElementwiseOp op, DType computed_in);
+// True where operand `index` is a condition: it becomes a bool, whatever the others become.
+bool IsCondition(ElementwiseOp op, size_t index);
 
-// dtype that `op` computes in, which is its result's, for operands of the given dtypes.
-// INVALID_ARGUMENT: NumPy refuses the dtype. UNIMPLEMENTED: not offered. Both name operation,
-// argument and dtype.
-absl::StatusOr<DType> ComputeDType(ElementwiseOp op, absl::Span<const DType> operands);
+struct ElementwiseTypes {
+  DType computed_in;  // operands are converted to it, but for conditions and what kCast casts
+  DType result;
+};
+// The dtypes of `op` for operands of the given dtypes. `cast_to` is of kCast only.
+// INVALID_ARGUMENT, naming operation, dtype and what is allowed: NumPy refuses the dtypes.
+absl::StatusOr<ElementwiseTypes> InferElementwise(ElementwiseOp op,
+                                                  absl::Span<const DType> operands,
+                                                  DType cast_to = DType::kUnspecified);
 
 }  // namespace gpucall
 

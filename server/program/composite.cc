@@ -1,5 +1,6 @@
 #include "server/program/composite.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -47,11 +48,61 @@ class Expansion {
   std::vector<Operation> operations_;
 };
 
+// The comparison of b with a that says the same; none for other operations.
+std::optional<ElementwiseOp> Mirrored(ElementwiseOp op) {
+  switch (op) {
+    case ElementwiseOp::kEqual:
+    case ElementwiseOp::kNotEqual:
+      return op;
+    case ElementwiseOp::kLess:
+      return ElementwiseOp::kGreater;
+    case ElementwiseOp::kLessEqual:
+      return ElementwiseOp::kGreaterEqual;
+    case ElementwiseOp::kGreater:
+      return ElementwiseOp::kLess;
+    case ElementwiseOp::kGreaterEqual:
+      return ElementwiseOp::kLessEqual;
+    default:
+      return std::nullopt;
+  }
+}
+
+// `op` of an int64 and a uint64 value. One below zero is less than any uint64, others are uint64.
+std::vector<Operation> CompareBySign(ElementwiseOp op, uint32_t signed_value,
+                                     uint32_t unsigned_value, uint32_t next) {
+  const bool true_below_zero = op == ElementwiseOp::kLess || op == ElementwiseOp::kLessEqual ||
+                               op == ElementwiseOp::kNotEqual;
+  return {{ElementwiseOp::kSignbit, {signed_value}},
+          {CastAttributes{DType::kUint64}, {signed_value}},
+          {op, {next + 1, unsigned_value}},
+          // Of bools: less is "not a, but b".
+          {true_below_zero ? ElementwiseOp::kLogicalOr : ElementwiseOp::kLess, {next, next + 2}}};
+}
+
+std::vector<Operation> ExpandElementwise(const Operation& operation, ElementwiseOp op,
+                                         absl::Span<const DType> operands, uint32_t next) {
+  const auto mirrored = Mirrored(op);
+  if (!mirrored.has_value()) return {operation};
+  const uint32_t a = operation.inputs[0], b = operation.inputs[1];
+  if (operands[0] == DType::kInt64 && operands[1] == DType::kUint64) {
+    return CompareBySign(op, a, b, next);
+  }
+  if (operands[0] == DType::kUint64 && operands[1] == DType::kInt64) {
+    return CompareBySign(*mirrored, b, a, next);
+  }
+  return {operation};
+}
+
 }  // namespace
 
-std::vector<Operation> Expand(const Operation& operation, DType image, uint32_t next) {
+std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
+                              uint32_t next) {
+  if (const auto* op = std::get_if<ElementwiseOp>(&operation.attributes)) {
+    return ExpandElementwise(operation, *op, operands, next);
+  }
   const auto* filter = std::get_if<FilterAttributes>(&operation.attributes);
   if (filter == nullptr) return {operation};
+  const DType image = operands[0];
   constexpr FilterKind kErosion = FilterKind::kGreyErosion, kDilation = FilterKind::kGreyDilation;
   const uint32_t input = operation.inputs[0];
   const DType output = filter->output_dtype == DType::kUnspecified ? image : filter->output_dtype;

@@ -1,18 +1,20 @@
-// Filters that are made of several operations.
+// Filters, and comparisons, that are made of several operations.
 #ifndef GPUCALL_SERVER_PROGRAM_COMPOSITE_H_
 #define GPUCALL_SERVER_PROGRAM_COMPOSITE_H_
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "server/base/dtype.h"
 #include "server/program/program.h"
 
 namespace gpucall {
 
-// The operations that together are `operation`: itself, unless it is a composite filter. The first
-// makes value number `next`, each one more; the last makes the result. `image` is the dtype of a
-// filter's image. REQUIRES: InferType accepts the operation.
-std::vector<Operation> Expand(const Operation& operation, DType image, uint32_t next);
+// The operations that together are `operation`: itself, unless it is a composite filter or compares
+// int64 with uint64. The first makes value number `next`, each one more; the last makes the result.
+// `operands` are the dtypes of the inputs. REQUIRES: InferType accepts the operation.
+std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
+                              uint32_t next);
 
 }  // namespace gpucall
 

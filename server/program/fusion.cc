@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,6 +17,13 @@
 
 namespace gpucall {
 namespace {
+
+// The elementwise operation that `operation` is, if it is one.
+std::optional<ElementwiseOp> ElementwiseOpOf(const Operation& operation) {
+  if (std::holds_alternative<CastAttributes>(operation.attributes)) return ElementwiseOp::kCast;
+  const auto* op = std::get_if<ElementwiseOp>(&operation.attributes);
+  return op != nullptr ? std::optional(*op) : std::nullopt;
+}
 
 // A step in the making: the operations, by index in the Program, that it runs.
 struct Group {
@@ -67,7 +75,7 @@ class StepMaker {
   // reads from, or into a new group at the end.
   void Place(uint32_t k) {
     const Operation& operation = OperationAt(k);
-    const bool elementwise = std::holds_alternative<ElementwiseOp>(operation.attributes);
+    const bool elementwise = ElementwiseOpOf(operation).has_value();
     int earliest = -1;
     for (uint32_t value : operation.inputs) {
       const uint32_t root = roots_[value];
@@ -198,6 +206,16 @@ class StepMaker {
     return count == 1 ? Broadcast::kScalar : Broadcast::kStrided;
   }
 
+  // But for the operands' registers.
+  ElementwiseStep::Instruction InstructionOf(uint32_t k) const {
+    absl::InlinedVector<DType, 3> operands;
+    for (uint32_t value : OperationAt(k).inputs) operands.push_back(values_[value].dtype);
+    const ElementwiseOp op = *ElementwiseOpOf(OperationAt(k));
+    const DType result = values_[ValueOf(k)].dtype;
+    // The Program is checked: there is an answer.
+    return {op, InferElementwise(op, operands, result)->computed_in, result, {}};
+  }
+
   ElementwiseStep MakeElementwise(const Group& group) const {
     ElementwiseStep step;
     step.shape = ShapeOf(group.operations.front());
@@ -208,14 +226,12 @@ class StepMaker {
       step.broadcasts.push_back(BroadcastOf(value, step.shape));
     }
     for (uint32_t k : group.operations) {
-      const Operation& operation = OperationAt(k);
       const uint32_t value = ValueOf(k);
-      ElementwiseStep::Instruction instruction = {
-          std::get<ElementwiseOp>(operation.attributes), values_[value].dtype, {}};
-      for (size_t i = 0; i < operation.inputs.size(); ++i)
-        instruction.operands[i] = registers.at(operation.inputs[i]);
+      ElementwiseStep::Instruction instruction = InstructionOf(k);
+      for (size_t i = 0; i < OperationAt(k).inputs.size(); ++i)
+        instruction.operands[i] = registers.at(OperationAt(k).inputs[i]);
       registers[value] = static_cast<uint16_t>(step.inputs.size() + step.instructions.size());
-      step.may_fault |= MayFault(instruction.op, instruction.dtype);
+      step.may_fault |= MayFault(instruction.op, instruction.computed_in);
       if (used_outside_[value]) step.outputs.push_back({value, registers[value]});
       step.instructions.push_back(instruction);
     }

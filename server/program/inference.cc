@@ -23,7 +23,7 @@ absl::Status CheckOperandCount(absl::string_view name, size_t got, size_t wanted
       absl::StrCat(name, ": got ", got, " inputs, needs ", wanted, which));
 }
 
-absl::StatusOr<TensorType> Infer(ElementwiseOp op, Operands operands) {
+absl::StatusOr<TensorType> InferElementwise(ElementwiseOp op, Operands operands, DType cast_to) {
   const CatalogueRow& row = RowOf(op);
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs));
   absl::InlinedVector<DType, 3> dtypes;
@@ -36,8 +36,16 @@ absl::StatusOr<TensorType> Infer(ElementwiseOp op, Operands operands) {
     }
     result.shape = *std::move(shape);
   }
-  GPUCALL_ASSIGN_OR_RETURN(result.dtype, ComputeDType(op, dtypes));
+  GPUCALL_ASSIGN_OR_RETURN(const ElementwiseTypes types, InferElementwise(op, dtypes, cast_to));
+  result.dtype = types.result;
   return result;
+}
+
+absl::StatusOr<TensorType> Infer(ElementwiseOp op, Operands operands) {
+  return InferElementwise(op, operands, DType::kUnspecified);
+}
+absl::StatusOr<TensorType> Infer(const CastAttributes& attributes, Operands operands) {
+  return InferElementwise(ElementwiseOp::kCast, operands, attributes.dtype);
 }
 
 absl::Status CheckMatMulOperands(const TensorType& a, const TensorType& b) {

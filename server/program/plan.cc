@@ -82,9 +82,9 @@ absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
     value = places[value];
   }
   GPUCALL_RETURN_IF_ERROR(Infer(operation, plan.values).status());
-  const DType first =
-      operation.inputs.empty() ? DType::kUnspecified : plan.values[operation.inputs[0]].dtype;
-  for (Operation& part : Expand(operation, first, static_cast<uint32_t>(plan.values.size()))) {
+  absl::InlinedVector<DType, 3> operands;
+  for (const uint32_t value : operation.inputs) operands.push_back(plan.values[value].dtype);
+  for (Operation& part : Expand(operation, operands, static_cast<uint32_t>(plan.values.size()))) {
     GPUCALL_ASSIGN_OR_RETURN(TensorType type, Infer(part, plan.values));
     GPUCALL_RETURN_IF_ERROR(CheckSize("output", type, max_tensor_bytes, plan.total_bytes));
     plan.values.push_back(std::move(type));
@@ -121,7 +121,8 @@ void AddStep(const ElementwiseStep& step, const Plan& plan, Signature& signature
   signature.Add(step.instructions.size());
   for (const auto& instruction : step.instructions) {
     signature.Add(instruction.op);
-    signature.Add(instruction.dtype);
+    signature.Add(instruction.computed_in);
+    signature.Add(instruction.result);
     signature.Add(instruction.operands);
   }
   signature.Add(step.outputs.size());

@@ -3,6 +3,7 @@
 #ifndef GPUCALL_SERVER_PROGRAM_PLAN_H_
 #define GPUCALL_SERVER_PROGRAM_PLAN_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,9 @@ struct ElementwiseStep {
   static constexpr size_t kMaxInstructions = 64;
   struct Instruction {
     ElementwiseOp op;
-    DType dtype;  // computed in: operands are converted to it first (kWhere's condition to bool);
-                  // also the result's
+    // Operands are converted to it first, but for conditions (to bool) and what kCast casts.
+    DType computed_in;
+    DType result;
     std::array<uint16_t, 3> operands;  // registers; as many as the operation's arity
     bool operator==(const Instruction&) const = default;
   };
@@ -157,6 +159,11 @@ struct Plan {
   std::string signature;
   int64_t input_bytes = 0, output_bytes = 0;
   int64_t total_bytes = 0;  // of all values that exist: what a device must hold
+
+  // How many outputs have the elements of `root`.
+  int64_t OutputsOf(uint32_t root) const {
+    return std::ranges::count_if(outputs, [&](uint32_t value) { return roots[value] == root; });
+  }
 };
 
 // Checks `program` for inputs of the given types and makes its Plan.

@@ -18,13 +18,19 @@ inline constexpr int kMaxProgramValues = 64;  // inputs, and outputs
 
 // One for each row of kernels/elementwise_ops.def, in its order.
 enum class ElementwiseOp : uint8_t {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) k##Function,
+#define GPUCALL_ELEMENTWISE(Function, ...) k##Function,
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
 
 // As a caller gives them: negative ones count from the last.
 using Axes = absl::InlinedVector<int64_t, 8>;
+
+// kCast of ElementwiseOp.
+struct CastAttributes {
+  DType dtype = DType::kUnspecified;
+  bool operator==(const CastAttributes&) const = default;
+};
 
 struct MatMulAttributes {
   bool transpose_a = false;
@@ -153,7 +159,8 @@ struct TakeAttributes {
 };
 
 struct Operation {
-  std::variant<ElementwiseOp, MatMulAttributes, FilterAttributes, ReduceAttributes,
+  // CastAttributes stand for kCast.
+  std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;

@@ -8,8 +8,7 @@ namespace {
 
 DType ResultDType(DType dtype) {
   if (IsFloating(dtype)) return dtype;
-  const bool is_unsigned = dtype >= DType::kUint8 && dtype <= DType::kUint64;
-  return is_unsigned ? DType::kUint64 : DType::kInt64;
+  return KindOf(dtype) == DTypeKind::kUnsigned ? DType::kUint64 : DType::kInt64;
 }
 
 }  // namespace

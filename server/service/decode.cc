@@ -201,9 +201,9 @@ absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slic
       Parse<v1::ElementwiseRequest>(bytes, {v1::ElementwiseRequest::kInputsFieldNumber}));
   const v1::ElementwiseRequest& request = parsed.message;
   DecodedCall call;
-  GPUCALL_ASSIGN_OR_RETURN(const ElementwiseOp op, DecodeElementwise(request.op()));
+  GPUCALL_ASSIGN_OR_RETURN(auto operation, DecodeElementwise(request.op(), request.output_dtype()));
   GPUCALL_RETURN_IF_ERROR(AddInputs(parsed.tensors, sources, call));
-  SetOneOperation(op, call);
+  SetOneOperation(std::move(operation), call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }

@@ -208,11 +208,20 @@ absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
                                                  ", allowed are 1 (bool) to ", kDTypeCount - 1));
 }
 
-absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op) {
+absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
+                                                                  v1::DType output_dtype) {
   static const auto& table = *new std::vector<int>(RowsByWireNumber(
       OperationKind::kElementwise, "ELEMENTWISE_OP_", *v1::ElementwiseOp_descriptor()));
   GPUCALL_ASSIGN_OR_RETURN(const int row, RowAt(table, "elementwise", op));
-  return static_cast<ElementwiseOp>(row);
+  const auto elementwise = static_cast<ElementwiseOp>(row);
+  if (elementwise == ElementwiseOp::kCast) {
+    GPUCALL_ASSIGN_OR_RETURN(const DType dtype, DecodeDType("cast: output_dtype", output_dtype));
+    return CastAttributes{dtype};
+  }
+  if (output_dtype == v1::DTYPE_UNSPECIFIED) return elementwise;
+  return absl::InvalidArgumentError(absl::StrCat(RowOf(elementwise).name, ": output_dtype is ",
+                                                 static_cast<int>(output_dtype),
+                                                 ", allowed is none: cast alone takes one"));
 }
 
 MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
@@ -255,7 +264,8 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
   result.inputs.assign(operation.inputs().begin(), operation.inputs().end());
   switch (operation.kind_case()) {
     case v1::Operation::kElementwise: {
-      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeElementwise(operation.elementwise()));
+      GPUCALL_ASSIGN_OR_RETURN(
+          result.attributes, DecodeElementwise(operation.elementwise(), operation.output_dtype()));
       return result;
     }
     case v1::Operation::kMatmul:

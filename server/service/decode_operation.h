@@ -10,7 +10,9 @@ namespace gpucall {
 
 // Errors: see decode.h.
 absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype);
-absl::StatusOr<ElementwiseOp> DecodeElementwise(v1::ElementwiseOp op);
+// `output_dtype` is of casts only.
+absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
+                                                                  v1::DType output_dtype);
 MatMulAttributes DecodeMatMul(const v1::MatMul& matmul);
 absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
 absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce);

@@ -60,27 +60,27 @@ void BenchElementwise(int compute_capability) {
   const cuda::ElementwiseKernel::Input full = {type, ReadMode::kFull};
   Elementwise add(
       kernels,
-      {.inputs = {full, full}, .instructions = {{"Add", type, {0, 1}, 2}}, .outputs = {2}});
+      {.inputs = {full, full}, .instructions = {{"Add", type, type, {0, 1}, 2}}, .outputs = {2}});
   CompareWithCopy("add, 256 MiB float32", 2 * kBytes, kBytes, true,
                   [&](void* a, void* b, void* out) {
                     add.Launch(kCount, {a, b}, out);
                   });
   Elementwise chain(kernels, {.inputs = {full, full},
-                              .instructions = {{"Multiply", type, {0, 1}, 2},
-                                               {"Add", type, {2, 1}, 2},
-                                               {"Relu", type, {3}, 1},
-                                               {"Subtract", type, {4, 0}, 2}},
+                              .instructions = {{"Multiply", type, type, {0, 1}, 2},
+                                               {"Add", type, type, {2, 1}, 2},
+                                               {"Relu", type, type, {3}, 1},
+                                               {"Subtract", type, type, {4, 0}, 2}},
                               .outputs = {5}});
   CompareWithCopy("chain of 4, 256 MiB float32", 2 * kBytes, kBytes, true,
                   [&](void* a, void* b, void* out) {
                     chain.Launch(kCount, {a, b}, out);
                   });
-  Elementwise exp(kernels,
-                  {.inputs = {full}, .instructions = {{"Exp", type, {0}, 1}}, .outputs = {1}});
+  Elementwise exp(
+      kernels, {.inputs = {full}, .instructions = {{"Exp", type, type, {0}, 1}}, .outputs = {1}});
   CompareWithCopy("exp, 256 MiB float32", kBytes, kBytes, true,
                   [&](void* a, void*, void* out) { exp.Launch(kCount, {a}, out); });
   Elementwise bias(kernels, {.inputs = {full, {type, ReadMode::kStrided}},
-                             .instructions = {{"Add", type, {0, 1}, 2}},
+                             .instructions = {{"Add", type, type, {0, 1}, 2}},
                              .outputs = {2},
                              .rank = 2});
   CompareWithCopy("add a row of 1024, 256 MiB float32", kBytes, kBytes, true,
@@ -89,11 +89,19 @@ void BenchElementwise(int compute_capability) {
                   });
   const ElementType byte = ElementType::kUint8;
   Elementwise add8(kernels, {.inputs = {{byte, ReadMode::kFull}, {byte, ReadMode::kFull}},
-                             .instructions = {{"Add", byte, {0, 1}, 2}},
+                             .instructions = {{"Add", byte, byte, {0, 1}, 2}},
                              .outputs = {2}});
   CompareWithCopy("add, 256 MiB uint8", 2 * kBytes, kBytes, false,
                   [&](void* a, void* b, void* out) {
                     add8.Launch(kBytes, {a, b}, out);
+                  });
+  const ElementType half = ElementType::kFloat16;
+  Elementwise add16(kernels, {.inputs = {{half, ReadMode::kFull}, {half, ReadMode::kFull}},
+                              .instructions = {{"Add", half, half, {0, 1}, 2}},
+                              .outputs = {2}});
+  CompareWithCopy("add, 256 MiB float16", 2 * kBytes, kBytes, false,
+                  [&](void* a, void* b, void* out) {
+                    add16.Launch(kBytes / 2, {a, b}, out);
                   });
 }
 

@@ -175,15 +175,6 @@ TEST_F(StreamTest, EveryKindOfCallGoesInChunks) {
   EXPECT_EQ(start.program().outputs(0), 2u);
 }
 
-TEST_F(StreamTest, TensorsThatTheServerHasAreNotSent) {
-  EchoStreams();
-  // An echo of what names no tensor is no output.
-  EXPECT_EQ(client.Add(TensorHandle(), large).status().code(), absl::StatusCode::kInternal);
-  EXPECT_TRUE(start.inputs(0).has_handle());
-  EXPECT_TRUE(start.inputs(1).has_streamed());
-  EXPECT_TRUE(inputs.at(1) == large.bytes());
-}
-
 TEST_F(StreamTest, TheThresholdDecides) {
   EchoStreams();
   server.answer = [this](grpc::ServerContext&, v1::RunReply& reply) {

@@ -38,8 +38,7 @@ TEST(Wire, ElementwiseOperationsHaveTheirOwnNumbers) {
   EXPECT_EQ(ToWire(ElementwiseOp::kAdd), v1::ELEMENTWISE_OP_ADD);
   EXPECT_EQ(ToWire(ElementwiseOp::kMultiplyAdd), v1::ELEMENTWISE_OP_MULTIPLY_ADD);
   std::set<int> numbers;
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  numbers.insert(ToWire(ElementwiseOp::k##Function));
+#define GPUCALL_ELEMENTWISE(Function, ...) numbers.insert(ToWire(ElementwiseOp::k##Function));
 #include "gpucall/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
   std::set<int> expected;

@@ -1,8 +1,6 @@
 #include "tests/contract/contract.h"
 
-#include <cmath>
-#include <limits>
-#include <random>
+#include <algorithm>
 #include <string>
 
 #include "server/base/status_macros.h"
@@ -14,40 +12,6 @@ namespace gpucall::contract {
 namespace {
 
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 34;
-
-void Set(Array& array, int64_t index, double value) {
-  const auto put = [&](auto element) {
-    std::memcpy(array.bytes.data() + static_cast<size_t>(index) * sizeof(element), &element,
-                sizeof(element));
-  };
-  switch (array.type.dtype) {
-    case DType::kBool:
-      return put(static_cast<uint8_t>(value != 0));
-    case DType::kUint8:
-      return put(static_cast<uint8_t>(value));
-    case DType::kInt32:
-      return put(static_cast<int32_t>(value));
-    case DType::kFloat32:
-      return put(static_cast<float>(value));
-    default:
-      return put(value);
-  }
-}
-
-Array Empty(DType dtype, const Shape& shape) {
-  Array array = {{dtype, shape}, {}};
-  array.bytes.resize(static_cast<size_t>(array.type.size_bytes()));
-  return array;
-}
-
-std::vector<double> SpecialNumbers(DType dtype) {
-  if (dtype == DType::kInt32) return {0, 1, -1, 2147483647.0, -2147483648.0, 46341, -46341};
-  if (!IsFloating(dtype)) return {0, 1, 2, 127, 128, 255};
-  const double tiny = dtype == DType::kFloat32 ? 1e-40 : 1e-310;
-  const double huge = dtype == DType::kFloat32 ? 3e38 : 1.7e308;
-  const double infinity = std::numeric_limits<double>::infinity();
-  return {0.0, -0.0, 1, -1, tiny, -tiny, huge, -huge, infinity, -infinity, std::nan(""), 0.5, 88.8};
-}
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice() {
   if (std::string(GPUCALL_CONTRACT_DEVICE) == "cuda") return LoadCudaDevice(0);
@@ -84,59 +48,6 @@ Results ResultsOf(const Execution& execution) {
 }
 
 }  // namespace
-
-double Array::at(int64_t index) const {
-  switch (type.dtype) {
-    case DType::kInt32:
-      return get<int32_t>(index);
-    case DType::kInt64:
-      return static_cast<double>(get<int64_t>(index));
-    case DType::kUint64:
-      return static_cast<double>(get<uint64_t>(index));
-    case DType::kFloat32:
-      return get<float>(index);
-    case DType::kFloat64:
-      return get<double>(index);
-    default:
-      return get<uint8_t>(index);
-  }
-}
-
-Array UniformArray(DType dtype, const Shape& shape, double low, double high, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> distribution(low, high);
-  Array array = Empty(dtype, shape);
-  for (int64_t i = 0; i < array.count(); ++i) Set(array, i, distribution(random));
-  return array;
-}
-
-Array MixedArray(DType dtype, const Shape& shape, unsigned seed) {
-  const bool wide = IsFloating(dtype) || dtype == DType::kInt32;
-  Array array =
-      wide ? UniformArray(dtype, shape, -20, 20, seed) : UniformArray(dtype, shape, 0, 255.9, seed);
-  const std::vector<double> special = SpecialNumbers(dtype);
-  std::mt19937 random(seed + 1);
-  for (int64_t i = 0; i < array.count(); ++i) {
-    if (random() % 3 == 0) Set(array, i, special[random() % special.size()]);
-  }
-  if (dtype == DType::kBool) {
-    for (int64_t i = 0; i < array.count(); ++i) Set(array, i, static_cast<double>(random() % 2));
-  }
-  return array;
-}
-
-testing::AssertionResult SameElements(const Array& got, const Array& wanted) {
-  if (got.type != wanted.type) return testing::AssertionFailure() << "other dtype or shape";
-  const size_t size = ElementSize(got.type.dtype);
-  for (int64_t i = 0; i < got.count(); ++i) {
-    const size_t at = static_cast<size_t>(i) * size;
-    if (std::memcmp(got.bytes.data() + at, wanted.bytes.data() + at, size) == 0) continue;
-    if (std::isnan(got.at(i)) && std::isnan(wanted.at(i))) continue;
-    return testing::AssertionFailure()
-           << "element " << i << " is " << got.at(i) << ", wanted " << wanted.at(i);
-  }
-  return testing::AssertionSuccess();
-}
 
 Program ProgramOf(const decltype(Operation::attributes)& attributes, uint32_t input_count) {
   absl::InlinedVector<uint32_t, 3> inputs;

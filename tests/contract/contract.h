@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -20,7 +21,9 @@ struct Array {
   std::vector<std::byte> bytes;
 
   int64_t count() const { return type.count(); }
-  // Element `index` as a number; of a bool, 0 or 1.
+  // Element `index`, exactly; of a bool, 0 or 1.
+  std::complex<long double> number(int64_t index) const;
+  // Its real part, rounded.
   double at(int64_t index) const;
   template <class T>
   T get(int64_t index) const {
@@ -41,7 +44,10 @@ Array ArrayOf(Shape shape, const std::vector<T>& elements) {
   return array;
 }
 
-// Numbers of all sorts: for floats also NaN, infinities, zeros of both signs and subnormals.
+// Its elements zero.
+Array Empty(DType dtype, const Shape& shape);
+// Numbers of all sorts: for floats also NaN, infinities, zeros of both signs and subnormals; for
+// complex dtypes both parts from -3 to 3.
 Array MixedArray(DType dtype, const Shape& shape, unsigned seed);
 // Numbers from `low` to `high`.
 Array UniformArray(DType dtype, const Shape& shape, double low, double high, unsigned seed);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <future>
 #include <stop_token>
 #include <string>
@@ -180,8 +181,8 @@ TEST_F(ClientCalls, ErrorsNameTheArgument) {
   EXPECT_EQ(length.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(length.message(), HasSubstr("23"));
   EXPECT_THAT(length.message(), HasSubstr("24"));
-  EXPECT_EQ(client_.Abs(Tensor::Scalar(int64_t{1})).status().code(),
-            absl::StatusCode::kUnimplemented);
+  const Tensor yes = Tensor::Scalar(true);
+  EXPECT_EQ(client_.Subtract(yes, yes).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(client_.Box(impulse_, {.size = 0}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -210,6 +211,23 @@ TEST_F(ClientCalls, ConcurrentCallsEachGetTheirOwnAnswer) {
     EXPECT_EQ(reply->at(0).count(), 1 + i % 7);
     EXPECT_THAT(*reply->at(0).as<int32_t>(), testing::Each(2 * i));
   }
+}
+
+TEST_F(ClientCalls, DTypesPromoteAndCast) {
+  const Tensor n = Tensor::From<int64_t>({1, -2, 300});
+  const auto sum = client_.Add(n, Tensor::From<std::complex<float>>({{1, 1}, {0, 0}, {0, -1}}));
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_THAT(
+      *sum->as<std::complex<double>>(),
+      ElementsAre(std::complex(2.0, 1.0), std::complex(-2.0, 0.0), std::complex(300.0, -1.0)));
+  const auto bytes = client_.Cast(client_.Sqrt(n).value(), DType::kUint8);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_THAT(*bytes->as<uint8_t>(), ElementsAre(1, 0, 17));  // the root of -2 is NaN
+  Program program(1);
+  program.Output(program.Cast(program.input(0), DType::kFloat16));
+  const auto half = client_.Run(program, {n});
+  ASSERT_TRUE(half.ok()) << half.status();
+  EXPECT_EQ((*half)[0].dtype(), DType::kFloat16);
 }
 
 TEST_F(ClientCalls, InfoAndCatalogueSayWhatIsOffered) {

@@ -98,6 +98,30 @@ TEST(PlanTest, PromotesAsNumPy) {
   EXPECT_EQ(result(DType::kUint8, DType::kFloat32, ElementwiseOp::kAdd), DType::kFloat32);
   EXPECT_EQ(result(DType::kBool, DType::kUint8, ElementwiseOp::kAdd), DType::kUint8);
   EXPECT_EQ(result(DType::kUint8, DType::kInt32, ElementwiseOp::kDivide), DType::kFloat64);
+  EXPECT_EQ(result(DType::kInt8, DType::kUint8, ElementwiseOp::kAdd), DType::kInt16);
+  EXPECT_EQ(result(DType::kInt32, DType::kUint32, ElementwiseOp::kAdd), DType::kInt64);
+  EXPECT_EQ(result(DType::kUint64, DType::kInt8, ElementwiseOp::kAdd), DType::kFloat64);
+  EXPECT_EQ(result(DType::kFloat16, DType::kInt16, ElementwiseOp::kAdd), DType::kFloat32);
+  EXPECT_EQ(result(DType::kFloat16, DType::kBfloat16, ElementwiseOp::kAdd), DType::kFloat32);
+  EXPECT_EQ(result(DType::kBfloat16, DType::kUint8, ElementwiseOp::kAdd), DType::kBfloat16);
+  EXPECT_EQ(result(DType::kComplex64, DType::kInt32, ElementwiseOp::kAdd), DType::kComplex128);
+  EXPECT_EQ(result(DType::kBool, DType::kBool, ElementwiseOp::kPower), DType::kInt8);
+  EXPECT_EQ(result(DType::kInt8, DType::kUint8, ElementwiseOp::kHypot), DType::kFloat16);
+  EXPECT_EQ(result(DType::kInt64, DType::kFloat32, ElementwiseOp::kLess), DType::kBool);
+}
+
+TEST(PlanTest, ResultsOfOneOperandAreNumPys) {
+  const auto result = [](ElementwiseOp op, DType dtype) {
+    return PlanOf({{op, {0}}}, {{dtype, {2}}})->values.back().dtype;
+  };
+  EXPECT_EQ(result(ElementwiseOp::kExp, DType::kBool), DType::kFloat16);
+  EXPECT_EQ(result(ElementwiseOp::kSqrt, DType::kUint16), DType::kFloat32);
+  EXPECT_EQ(result(ElementwiseOp::kAbs, DType::kComplex64), DType::kFloat32);
+  EXPECT_EQ(result(ElementwiseOp::kImag, DType::kComplex128), DType::kFloat64);
+  EXPECT_EQ(result(ElementwiseOp::kFloor, DType::kInt64), DType::kInt64);
+  EXPECT_EQ(result(ElementwiseOp::kLogicalNot, DType::kComplex64), DType::kBool);
+  EXPECT_EQ(PlanOf({{CastAttributes{DType::kInt8}, {0}}}, {Float({2})})->values.back().dtype,
+            DType::kInt8);
 }
 
 TEST(PlanTest, BadReferencesAreNamed) {
@@ -121,10 +145,12 @@ TEST(PlanTest, LimitsAreStated) {
 TEST(PlanTest, BadDTypes) {
   ExpectError(PlanOf({{ElementwiseOp::kNegative, {0}}}, {{DType::kBool, {3}}}),
               absl::StatusCode::kInvalidArgument, "bool");
-  ExpectError(PlanOf({{ElementwiseOp::kAbs, {0}}}, {{DType::kInt8, {3}}}),
-              absl::StatusCode::kUnimplemented, "int8");
-  ExpectError(PlanOf({{ElementwiseOp::kExp, {0}}}, {{DType::kUint8, {3}}}),
-              absl::StatusCode::kUnimplemented, "uint8");
+  ExpectError(PlanOf({{ElementwiseOp::kFloor, {0}}}, {{DType::kComplex64, {3}}}),
+              absl::StatusCode::kInvalidArgument, "floor: dtype complex64");
+  ExpectError(PlanOf({{ElementwiseOp::kLeftShift, {0, 1}}}, {Float({3}), {DType::kInt8, {3}}}),
+              absl::StatusCode::kInvalidArgument, "dtypes float32, int8 (together float32)");
+  ExpectError(PlanOf({{CastAttributes{}, {0}}}, {Float({3})}), absl::StatusCode::kInvalidArgument,
+              "output_dtype");
 }
 
 TEST(PlanTest, MatMulShapes) {

@@ -121,10 +121,28 @@ REQUESTS = [
     ),
     Bad("0 against 2", add(raw([0], 0), ONE), INVALID, ("(0)", "(2)")),
     Bad(
-        "dtype not offered",
-        add(raw([2], 4, _wire.DTYPES["float16"]), ONE),
-        UNIMPLEMENTED,
-        ("float16", "float32"),
+        "float shift",
+        add(ONE, ONE, op=_wire.ELEMENTWISE_OPS["left_shift"]),
+        INVALID,
+        ("left_shift", "float32", "int8"),
+    ),
+    Bad(
+        "bool minus",
+        add(*[tensor([True], "bool")] * 2, op=_wire.ELEMENTWISE_OPS["subtract"]),
+        INVALID,
+        ("subtract", "bool", "int8"),
+    ),
+    Bad(
+        "negative integer power",
+        add(*[tensor([-1], "int64")] * 2, op=_wire.ELEMENTWISE_OPS["power"]),
+        INVALID,
+        ("power", "exponents", "-1"),
+    ),
+    Bad(
+        "cast to nothing",
+        add(ONE, op=_wire.ELEMENTWISE_OPS["cast"]),
+        INVALID,
+        ("cast", "output_dtype", "0"),
     ),
     # matmul
     Bad(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import scipy.ndimage
 from PIL import Image
 
+from proxy import Proxy
 from server_process import ServerProcess
 
 NAMES = ["info", "ops", "run", "filter", "bench"]
@@ -40,6 +42,27 @@ class Command:
         run = self.run(*arguments)
         assert run.returncode == 0 and run.stderr == "", run.stderr
         return run.stdout
+
+    def standard_error(self, *arguments: str, terminal: bool) -> str:
+        """What the command, which succeeds, writes there."""
+        reader, writer = pty.openpty() if terminal else os.pipe()
+        with subprocess.Popen(
+            [sys.executable, "-m", "gpucall", *arguments],
+            cwd=self.folder,
+            env=self._environment | {"TERM": "xterm"},
+            stdout=subprocess.DEVNULL,
+            stderr=writer,
+        ) as process:
+            os.close(writer)
+            written = b""
+            try:
+                while block := os.read(reader, 4096):
+                    written += block
+            except OSError:
+                pass  # the end, where it is a terminal
+            os.close(reader)
+        assert process.returncode == 0, written
+        return written.decode()
 
     def error(self, *arguments: str) -> str:
         """The one line that says what is wrong."""
@@ -122,6 +145,28 @@ def test_every_filter(name: str, command: Command) -> None:
     exact = np.load(command.folder / "out.npy").astype(float)
     saved = np.asarray(Image.open(command.folder / "out.png"))
     np.testing.assert_array_equal(saved, np.clip(np.rint(np.abs(exact)), 0, 255))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("what", ["run", "filter"])
+def test_slow_transfers_have_a_bar_on_a_terminal(
+    command: Command, server: ServerProcess, what: str, terminal: bool
+) -> None:
+    """It says how far they are, and leaves nothing behind. Quick ones have none."""
+    np.save(command.folder / "large.npy", np.ones((1000, 3000), np.float32))
+    arguments = {
+        "run": ["run", "negative", "large.npy", "-o", "out.npy"],
+        "filter": ["filter", "sobel", "large.npy", "out.npy"],
+    }[what]
+    assert command.standard_error(*arguments, terminal=terminal) == ""
+    with Proxy(server.address, rate=6e6) as proxy:  # 12 MB each way
+        arguments += ["--server", proxy.address]
+        shown = command.standard_error(*arguments, terminal=terminal)
+    if terminal:
+        assert "/24.0 MB" in shown and "MB/s" in shown and "0:00:0" in shown
+        assert shown.endswith("\x1b[2K")  # the line is erased
+    else:
+        assert shown == ""
 
 
 def test_bench(command: Command) -> None:

@@ -624,7 +624,10 @@ def test_views(c: gpucall.Client) -> None:
     assert refused(lambda: remote.reshape(5))[0] is Code.INVALID_ARGUMENT
 
 
-def test_views_share_memory_and_outlive_their_array(c: gpucall.Client) -> None:
+def test_views_share_memory_and_outlive_their_array(
+    start_server: StartServer,
+) -> None:
+    c = gpucall.connect(start_server().address)  # where nothing else comes and goes
     x = np.arange(1 << 16, dtype=np.float32).reshape(64, 1024)
     remote = c.put(x)
     before = c.statistics().resident_bytes
@@ -635,6 +638,7 @@ def test_views_share_memory_and_outlive_their_array(c: gpucall.Client) -> None:
     np.testing.assert_array_equal(rows.get(), x[10:20])
     rows.free()
     assert c.statistics().resident_bytes == before - x.nbytes
+    c.close()
 
 
 # --- asyncio --------------------------------------------------------------------------

@@ -72,6 +72,28 @@ class ServerProcess:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def held(self) -> tuple[int, int]:
+        """Its open files, and mappings of clients' memory."""
+        process = Path(f"/proc/{self.process.pid}")
+        maps = (process / "maps").read_text().count("/memfd:")
+        return len(list((process / "fd").iterdir())), maps
+
+    def settled(self) -> tuple[int, int]:
+        """The same, once clients that have left are gone, and its own are connected."""
+        grpc.channel_ready_future(self.channel).result(timeout=20)
+        self.check_alive()
+        seen = [self.held()]
+        while len(seen) < 10 or len(set(seen[-10:])) > 1:
+            time.sleep(0.02)
+            seen.append(self.held())
+        return seen[-1]
+
+    def await_held(self, wanted: tuple[int, int]) -> None:
+        deadline = time.monotonic() + 20
+        while self.held() != wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert self.held() == wanted
+
     def check_alive(self) -> None:
         """The canary: the process lives, and answers on an old and on a new connection."""
         assert self.process.poll() is None, self.log()
@@ -94,3 +116,12 @@ class ServerProcess:
             return self.process.wait(timeout=60)
         finally:
             self.process.kill()
+
+
+class UnixServer(ServerProcess):
+    """A server on a Unix socket in a folder of its own, short enough for one."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder = folder
+        self.path = folder / "s"
+        super().__init__(folder, *flags, f"--listen=unix:{self.path}")

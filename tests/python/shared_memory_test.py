@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -24,41 +23,10 @@ import gpucall
 from gpucall import _wire
 from gpucall._arena import Arena, Segment
 from raw import refused, send, tensor
-from server_process import ServerProcess
+from server_process import UnixServer
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 COUNT = 100_000  # elements, more than what goes in messages
-
-
-class UnixServer(ServerProcess):
-    """A server on a Unix socket in a folder of its own, short enough for one."""
-
-    def __init__(self, folder: Path, *flags: str) -> None:
-        self.folder = folder
-        self.path = folder / "s"
-        super().__init__(folder, *flags, f"--listen=unix:{self.path}")
-
-    def held(self) -> tuple[int, int]:
-        """Its open files, and mappings of clients' memory."""
-        process = Path(f"/proc/{self.process.pid}")
-        maps = (process / "maps").read_text().count("/memfd:")
-        return len(list((process / "fd").iterdir())), maps
-
-    def settled(self) -> tuple[int, int]:
-        """The same, once clients that have left are gone, and its own are connected."""
-        grpc.channel_ready_future(self.channel).result(timeout=20)
-        self.check_alive()
-        seen = [self.held()]
-        while len(seen) < 10 or len(set(seen[-10:])) > 1:
-            time.sleep(0.02)
-            seen.append(self.held())
-        return seen[-1]
-
-    def await_held(self, wanted: tuple[int, int]) -> None:
-        deadline = time.monotonic() + 20
-        while self.held() != wanted and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert self.held() == wanted
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +153,57 @@ def test_receipts(shared: gpucall.Client) -> None:
     assert receipts[0].batch_size >= 1
 
 
+def test_an_array_lives_as_long_as_any_view(
+    unix: UnixServer, shared: gpucall.Client
+) -> None:
+    """Its memory is given to nobody else, and the server's mapping stays."""
+    x = shared.empty((COUNT, 2), np.float32)
+    x[:] = 5
+    views = [x[::2, 1], x.T, x.reshape(-1)[7:8], memoryview(x[3:]), x.view(np.uint8)]
+    del x
+    gc.collect()
+    for _ in range(5):
+        for array in [shared.empty((COUNT, 2), np.float32) for _ in range(3)]:
+            array[:] = 7
+        assert all(
+            (np.asarray(view).view(np.float32) == 5).all() for view in views[1:4]
+        )
+    np.testing.assert_array_equal(shared.add(views[0], 1), np.full(COUNT // 2, 6))
+    assert in_arena(shared, views[2]) and in_arena(shared, views[4])
+
+
+def test_memory_comes_back_with_the_last_view(shared: gpucall.Client) -> None:
+    x = shared.empty(12_000_000, np.float32)  # more than half of a segment
+    address, view = x.ctypes.data, x[5:10]
+    del x
+    assert shared.empty(12_000_000, np.float32).ctypes.data != address
+    del view
+    assert shared.empty(12_000_000, np.float32).ctypes.data == address
+
+
+def test_arrays_that_stay(shared: gpucall.Client, monkeypatch: Any) -> None:
+    """They are put from shared memory, used beside it, and fetched into it."""
+    monkeypatch.setattr(shared._stripes, "write", None)
+    monkeypatch.setattr(shared._stripes, "read", None)
+    x = shared.empty(15_000_000, np.float32)  # 60 MB
+    x[:] = np.arange(15_000_000)
+    remote = shared.put(x)
+    got = remote.get()
+    assert in_arena(shared, got)
+    np.testing.assert_array_equal(got, x)
+    wanted = x + x
+    y = shared.add(remote, x)
+    assert in_arena(shared, y)
+    np.testing.assert_array_equal(y, wanted)
+    with shared.keep.add(x, remote) as kept:
+        np.testing.assert_array_equal(kept.get(), wanted)
+    ordinary = np.random.default_rng(5).random((700, 300), np.float32)
+    for array in (ordinary, ordinary.T, ordinary[0, 0], ordinary[:0]):
+        np.testing.assert_array_equal(shared.put(array).get(), array)
+    x[:] = 0  # what was put stays as it was
+    np.testing.assert_array_equal(remote.get(), got)
+
+
 def test_many_threads(shared: gpucall.Client) -> None:
     def work(seed: int) -> None:
         for i in range(20):
@@ -210,6 +229,15 @@ def test_asyncio(unix: UnixServer) -> None:
             for i, result in enumerate(results):
                 assert client._arena is not None and client._arena.region(result)
                 np.testing.assert_array_equal(result, x + np.float32(i))
+            remote = await client.put(x)
+            x[:] = 0
+            fetched = await remote.get()
+            assert client._arena is not None and client._arena.region(fetched)
+            np.testing.assert_array_equal(fetched, np.arange(COUNT))
+            kept = await client.keep.add(remote, fetched)
+            np.testing.assert_array_equal(await kept.get(), fetched + fetched)
+            sum_of_both = await client.add(remote, x)
+            np.testing.assert_array_equal(sum_of_both, fetched)
 
     asyncio.run(main())
 

@@ -86,6 +86,8 @@ class Client {
   // go of them: at once, but where the network has stalled, when the connection fails, after 20 s.)
   absl::StatusOr<Tensor> Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs,
                                      const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Cast(const TensorRef& x, DType dtype,
+                              const CallOptions& options = {}) const;
   absl::StatusOr<Tensor> MatMul(const TensorRef& a, const TensorRef& b,
                                 const MatMulOptions& matmul = {},
                                 const CallOptions& options = {}) const;
@@ -134,8 +136,8 @@ class Client {
                                   const CallOptions& options = {}) const {                    \
     return Elementwise(ElementwiseOp::k##Function, {a, b, c}, options);                       \
   }
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  GPUCALL_ARITY_##arity(Function)
+#define GPUCALL_ELEMENTWISE_CAST(...)
+#define GPUCALL_ELEMENTWISE(Function, name, arity, ...) GPUCALL_ARITY_##arity(Function)
 #include "gpucall/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 #undef GPUCALL_ARITY_1

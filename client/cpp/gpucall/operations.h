@@ -12,11 +12,17 @@
 namespace gpucall {
 inline namespace client {
 
-// One for each row of elementwise_ops.def, in its order: kAdd, kWhere, kMultiplyAdd...
+// One for each row of elementwise_ops.def, in its order: kAdd, kWhere, kMultiplyAdd... kCast takes
+// a dtype too, and so a function of its own everywhere.
 enum class ElementwiseOp : uint8_t {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) k##Function,
+#define GPUCALL_ELEMENTWISE(Function, ...) k##Function,
 #include "gpucall/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
+};
+
+// Each element as another dtype: floats to integers are cut off and saturate, integers wrap.
+struct CastOptions {
+  DType dtype = DType::kUnspecified;
 };
 
 struct MatMulOptions {

@@ -27,7 +27,8 @@ class Program {
     uint32_t number;
   };
   struct Operation {
-    std::variant<ElementwiseOp, MatMulOptions, FilterOptions, SortOptions, ScanOptions, TakeOptions>
+    std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions, SortOptions, ScanOptions,
+                 TakeOptions>
         attributes;
     std::vector<uint32_t> inputs;
   };
@@ -36,6 +37,7 @@ class Program {
 
   Value input(uint32_t index) const { return {index}; }
   Value Elementwise(ElementwiseOp op, absl::Span<const Value> inputs) { return Append(op, inputs); }
+  Value Cast(Value x, DType dtype) { return Append(CastOptions{dtype}, {x}); }
   Value MatMul(Value a, Value b, const MatMulOptions& options = {}) {
     return Append(options, {a, b});
   }
@@ -69,8 +71,8 @@ class Program {
   Value Function(Value a, Value b, Value c) {             \
     return Append(ElementwiseOp::k##Function, {a, b, c}); \
   }
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  GPUCALL_ARITY_##arity(Function)
+#define GPUCALL_ELEMENTWISE_CAST(...)
+#define GPUCALL_ELEMENTWISE(Function, name, arity, ...) GPUCALL_ARITY_##arity(Function)
 #include "gpucall/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 #undef GPUCALL_ARITY_1

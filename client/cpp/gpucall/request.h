@@ -20,6 +20,7 @@ struct EncodedRequest;
 class Request {
  public:
   static Request Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
+  static Request Cast(const TensorRef& x, DType dtype);
   static Request MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options = {});
   static Request Filter(const TensorRef& image, const FilterOptions& filter);
   // Correlate and Convolve.

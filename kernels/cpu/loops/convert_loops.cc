@@ -55,10 +55,48 @@ void Loop(const void* in, void* out, size_t count) {
 
 }  // namespace
 
-#define GPUCALL_FROM(T) \
-  { Loop<T, bool>, Loop<T, unsigned char>, Loop<T, int>, Loop<T, float>, Loop<T, double> }
-const ConvertTable kConvert = {.loops = {GPUCALL_FROM(bool), GPUCALL_FROM(unsigned char),
-                                         GPUCALL_FROM(int), GPUCALL_FROM(float),
-                                         GPUCALL_FROM(double)}};
+namespace {
+
+template <class T>
+constexpr bool kIsOffered =
+    std::is_same_v<T, bool> || std::is_same_v<T, unsigned char> || std::is_same_v<T, int> ||
+    std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <class From, class To>
+constexpr ConvertLoop LoopOf() {
+  if constexpr (kIsOffered<From> && kIsOffered<To>) {
+    return Loop<From, To>;
+  } else {
+    return nullptr;
+  }
+}
+
+// Types that only casts have.
+struct Float16;
+struct Bfloat16;
+template <class T>
+struct Complex;
+
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, To) \
+  table.loops[from][to++] = LoopOf<From, To>();
+template <class From>
+constexpr void SetLoopsFrom(ConvertTable& table, size_t from) {
+  size_t to = 0;
+#include "kernels/dtypes.def"
+}
+#undef GPUCALL_DTYPE
+
+constexpr ConvertTable MakeTable() {
+  ConvertTable table = {};
+  size_t from = 0;
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, From) SetLoopsFrom<From>(table, from++);
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+  return table;
+}
+
+}  // namespace
+
+const ConvertTable kConvert = MakeTable();
 
 }  // namespace gpucall::cpu::GPUCALL_LEVEL

@@ -1,103 +1,53 @@
 #include <math.h>
 
-#include <type_traits>
-#include <utility>
-
-#include "kernels/cpu/loops/float_math.h"
+#include "kernels/cpu/loops/half.h"
 #include "kernels/cpu/loops/tables.h"
 #include "kernels/cpu/loops/vectorize.h"
 
 namespace gpucall::cpu::GPUCALL_LEVEL {
 namespace {
 
-// Here, so that this level's copies of its functions are its own.
 #define GPUCALL_FN
+#include "kernels/elementwise_types.h"
+// The functions are of those types.
 #include "kernels/elementwise_functions.h"
 
-enum class Types { kSame, kReal, kDivide, kSelect, kPower };
-enum class Bools { kTake, kRefuse, kPromote };
-
-template <class T>
-constexpr bool IsComputedIn(Types types, Bools bools) {
-  if (std::is_floating_point_v<T>) return true;
-  if (types == Types::kReal || types == Types::kDivide) return false;
-  return !std::is_same_v<T, bool> || bools == Bools::kTake;
-}
-
-// Operands... are the operands' types, T the result's.
-template <class Function, class T, class... Operands>
-struct Loop {
-  template <size_t... I>
-  static void RunIndexed(const void* const* operands, Element<T>* out, size_t count,
-                         std::index_sequence<I...>) {
-    const void* const data[] = {operands[I]...};
-    GPUCALL_INDEPENDENT
-    for (size_t i = 0; i < count; ++i) {
-      out[i].value = Function::Apply(
-          static_cast<Operands>(static_cast<const Element<Operands>*>(data[I])[i].value)...);
-    }
-  }
-  static void Run(const void* const* operands, void* out, size_t count) {
-    RunIndexed(operands, static_cast<Element<T>*>(out), count,
-               std::index_sequence_for<Operands...>{});
-  }
-};
-
-template <class Function, class T, Types types, Bools bools, int arity>
-constexpr ElementwiseLoop LoopOf() {
-  if constexpr (!IsComputedIn<T>(types, bools)) {
-    return nullptr;
-  } else if constexpr (types == Types::kSelect) {
-    return Loop<Function, T, bool, T, T>::Run;
-  } else if constexpr (arity == 1) {
-    return Loop<Function, T, T>::Run;
-  } else if constexpr (arity == 2) {
-    return Loop<Function, T, T, T>::Run;
-  } else {
-    return Loop<Function, T, T, T, T>::Run;
-  }
-}
-
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  struct Function##Of {                                                       \
-    template <class... Operands>                                              \
-    static auto Apply(Operands... operands) {                                 \
-      return gpucall::elementwise::Function(operands...);                     \
-    }                                                                         \
-  };
-#include "kernels/elementwise_ops.def"
-#undef GPUCALL_ELEMENTWISE
+using namespace gpucall::elementwise;
 
 template <class T>
 size_t FindPowerFault(const void* exponents, size_t count) {
   const auto* elements = static_cast<const Element<T>*>(exponents);
   bool any = false;
-  for (size_t i = 0; i < count; ++i) {
-    any |= gpucall::elementwise::PowerFaults(static_cast<T>(elements[i].value));
-  }
+  for (size_t i = 0; i < count; ++i) any |= PowerFaults(static_cast<T>(elements[i].value));
   if (!any) return count;
   size_t i = 0;  // up to count: a client may change shared memory meanwhile
-  while (i < count && !gpucall::elementwise::PowerFaults(static_cast<T>(elements[i].value))) ++i;
+  while (i < count && !PowerFaults(static_cast<T>(elements[i].value))) ++i;
   return i;
+}
+
+template <class T>
+constexpr FaultScan ScanOf() {
+  if constexpr (kIsInteger<T>) {
+    if constexpr (kIsSigned<T>) return FindPowerFault<T>;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-#define GPUCALL_LOOP(Function, arity, types, bools, T) \
-  LoopOf<Function##Of, T, Types::types, Bools::bools, arity>()
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  {GPUCALL_LOOP(Function, arity, types, bools, bool),                         \
-   GPUCALL_LOOP(Function, arity, types, bools, unsigned char),                \
-   GPUCALL_LOOP(Function, arity, types, bools, int),                          \
-   GPUCALL_LOOP(Function, arity, types, bools, float),                        \
-   GPUCALL_LOOP(Function, arity, types, bools, double)},
 const ElementwiseTable kElementwise = {
-    .loops =
+    .columns =
         {
-#include "kernels/elementwise_ops.def"
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) &k##Name##Column,
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
         },
-    .power_faults = {nullptr, nullptr, FindPowerFault<int>, nullptr, nullptr},
+    .power_faults =
+        {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) ScanOf<Type>(),
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+        },
 };
-#undef GPUCALL_ELEMENTWISE
 
 }  // namespace gpucall::cpu::GPUCALL_LEVEL

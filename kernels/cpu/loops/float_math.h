@@ -80,7 +80,7 @@ inline float tanhf(float x) {
   p = p * z + 0.133333043f;
   p = p * z - 0.333333332f;
   const float large = 1.0f - 2.0f / (expf(magnitude + magnitude) + 1.0f);
-  return magnitude < 0.625f ? x + x * (z * p) : copysignf(large, x);
+  return copysignf(magnitude < 0.625f ? x + x * (z * p) : large, x);  // of -0, too
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 #define GPUCALL_FN
 #include "kernels/reduce_functions.h"
 
+namespace r = gpucall::reduce;
+
 template <class Function>
 struct Loops {
   using T = typename Function::Element;
@@ -120,16 +122,45 @@ struct Loops {
   }
 };
 
+template <class T>
+constexpr bool kIsReduced =
+    r::kIsSame<T, bool> || r::kIsSame<T, unsigned char> || r::kIsSame<T, int> || r::kIsFloat<T>;
+
+// Nulls for types that are not reduced.
+template <template <class> class Function, class T>
+constexpr ReduceLoops LoopsOf() {
+  if constexpr (kIsReduced<T>) {
+    return Loops<Function<T>>::Table();
+  } else {
+    return {};
+  }
+}
+
+// Types of kernels/dtypes.def that are not reduced.
+struct Float16;
+struct Bfloat16;
+template <class T>
+struct Complex;
+
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) *loops++ = LoopsOf<Function, Type>();
+template <template <class> class Function>
+constexpr void SetLoops(ReduceLoops* loops) {
+#include "kernels/dtypes.def"
+}
+#undef GPUCALL_DTYPE
+
+constexpr ReduceTable MakeTable() {
+  ReduceTable table = {};
+  size_t row = 0;
+#define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
+  SetLoops<r::Function>(table.loops[row++]);
+#include "kernels/reduce_ops.def"
+#undef GPUCALL_REDUCE
+  return table;
+}
+
 }  // namespace
 
-namespace r = gpucall::reduce;
-#define GPUCALL_REDUCE(Function, name, result, size, empty, description)          \
-  {Loops<r::Function<bool>>::Table(), Loops<r::Function<unsigned char>>::Table(), \
-   Loops<r::Function<int>>::Table(), Loops<r::Function<float>>::Table(),          \
-   Loops<r::Function<double>>::Table()},
-const ReduceTable kReduce = {.loops = {
-#include "kernels/reduce_ops.def"
-                             }};
-#undef GPUCALL_REDUCE
+const ReduceTable kReduce = MakeTable();
 
 }  // namespace gpucall::cpu::GPUCALL_LEVEL

@@ -23,9 +23,16 @@ inline constexpr size_t kElementwiseRowCount = 0
 #undef GPUCALL_ELEMENTWISE
     ;
 
+// Of one type, by row.
+struct ElementwiseColumn {
+  ElementwiseLoop loops[kElementwiseRowCount];
+};
 struct ElementwiseTable {
-  ElementwiseLoop loops[kElementwiseRowCount][kElementTypeCount];
+  const ElementwiseColumn* columns[kElementTypeCount];
   FaultScan power_faults[kElementTypeCount];
+};
+struct CastTable {
+  const CastLoop* loops[kElementTypeCount];  // [from][to]
 };
 struct ConvertTable {
   ConvertLoop loops[kElementTypeCount][kElementTypeCount];  // [from][to]
@@ -41,7 +48,12 @@ struct ReduceTable {
 };
 
 namespace GPUCALL_LEVEL {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) \
+  extern const ElementwiseColumn k##Name##Column;
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
 extern const ElementwiseTable kElementwise;
+extern const CastTable kCasts;
 extern const ConvertTable kConvert;
 extern const SumTable kSums;
 extern const BoxTable kBoxes;
@@ -52,6 +64,7 @@ extern const ReduceTable kReduce;
 struct Level {
   const char* name;
   const ElementwiseTable& elementwise;
+  const CastTable& casts;
   const ConvertTable& convert;
   const SumTable& sums;
   const BoxTable& boxes;

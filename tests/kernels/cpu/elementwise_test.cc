@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kernels/cpu/loops/tables.h"
@@ -31,8 +32,8 @@ std::vector<std::byte> RandomElements(ElementType type, unsigned seed) {
 }
 
 template <class T>
-bool SameReals(const std::byte* a, const std::byte* b) {
-  for (size_t i = 0; i < kCount; ++i) {
+bool SameReals(const std::byte* a, const std::byte* b, size_t count = kCount) {
+  for (size_t i = 0; i < count; ++i) {
     T x, y;
     std::memcpy(&x, a + i * sizeof(T), sizeof(T));
     std::memcpy(&y, b + i * sizeof(T), sizeof(T));
@@ -44,6 +45,8 @@ bool SameReals(const std::byte* a, const std::byte* b) {
 bool Same(ElementType type, const std::byte* a, const std::byte* b) {
   if (type == ElementType::kFloat32) return SameReals<float>(a, b);
   if (type == ElementType::kFloat64) return SameReals<double>(a, b);
+  if (type == ElementType::kComplex64) return SameReals<float>(a, b, 2 * kCount);
+  if (type == ElementType::kComplex128) return SameReals<double>(a, b, 2 * kCount);
   return std::memcmp(a, b, kCount * SizeOf(type)) == 0;
 }
 
@@ -61,8 +64,8 @@ std::vector<std::byte> RunLoop(ElementwiseLoop loop, ElementType type, bool cond
   return out;
 }
 
-constexpr const char* kTypesOfRows[] = {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) #types,
+constexpr const char* kRules[] = {
+#define GPUCALL_ELEMENTWISE(Function, name, arity, takes, rule, ...) #rule,
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
@@ -72,13 +75,13 @@ TEST(Elementwise, EveryInstructionSetGivesTheSameBits) {
   for (const Level& level : SupportedLevels()) {
     for (size_t row = 0; row < kElementwiseRowCount; ++row) {
       for (size_t t = 0; t < kElementTypeCount; ++t) {
-        const ElementwiseLoop loop = level.elementwise.loops[row][t];
-        ASSERT_EQ(loop == nullptr, baseline.elementwise.loops[row][t] == nullptr);
+        const ElementwiseLoop loop = level.elementwise.columns[t]->loops[row];
+        ASSERT_EQ(loop == nullptr, baseline.elementwise.columns[t]->loops[row] == nullptr);
         if (loop == nullptr) continue;
         const auto type = static_cast<ElementType>(t);
-        const bool select = std::strcmp(kTypesOfRows[row], "kSelect") == 0;
+        const bool select = std::strcmp(kRules[row], "kSelect") == 0;
         const auto got = RunLoop(loop, type, select);
-        const auto wanted = RunLoop(baseline.elementwise.loops[row][t], type, select);
+        const auto wanted = RunLoop(baseline.elementwise.columns[t]->loops[row], type, select);
         EXPECT_TRUE(Same(type, got.data() + 1, wanted.data() + 1))
             << level.name << " row " << row << " type " << t;
       }
@@ -86,16 +89,26 @@ TEST(Elementwise, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
+// `loop` of every level gives what the baseline's does.
+void ExpectSame(ElementType from, ElementType to, ConvertLoop loop, ConvertLoop baseline) {
+  ASSERT_EQ(loop == nullptr, baseline == nullptr);
+  if (loop == nullptr) return;
+  const auto in = RandomElements(from, 5);
+  std::vector<std::byte> got(kCount * SizeOf(to)), wanted(got.size());
+  loop(in.data(), got.data(), kCount);
+  baseline(in.data(), wanted.data(), kCount);
+  EXPECT_TRUE(Same(to, got.data(), wanted.data()));
+}
+
 TEST(Elementwise, EveryInstructionSetConvertsTheSame) {
+  const Level& baseline = SupportedLevels().front();
   for (const Level& level : SupportedLevels()) {
-    for (size_t from = 0; from < kElementTypeCount; ++from) {
-      for (size_t to = 0; to < kElementTypeCount; ++to) {
-        const auto type = static_cast<ElementType>(to);
-        const auto in = RandomElements(static_cast<ElementType>(from), 5);
-        std::vector<std::byte> got(kCount * SizeOf(type)), wanted(got.size());
-        level.convert.loops[from][to](in.data(), got.data(), kCount);
-        SupportedLevels().front().convert.loops[from][to](in.data(), wanted.data(), kCount);
-        EXPECT_TRUE(Same(type, got.data(), wanted.data())) << level.name << from << to;
+    for (size_t f = 0; f < kElementTypeCount; ++f) {
+      for (size_t t = 0; t < kElementTypeCount; ++t) {
+        SCOPED_TRACE(std::string(level.name) + " " + std::to_string(f) + " " + std::to_string(t));
+        const auto from = static_cast<ElementType>(f), to = static_cast<ElementType>(t);
+        ExpectSame(from, to, level.convert.loops[f][t], baseline.convert.loops[f][t]);
+        ExpectSame(from, to, level.casts.loops[f][t], baseline.casts.loops[f][t]);
       }
     }
   }
@@ -129,6 +142,61 @@ TEST(Convert, ToIntegersRoundsHalvesToEvenAndSaturates) {
   EXPECT_EQ((Converted<double, uint8_t>(ElementType::kFloat64, ElementType::kBool,
                                         {0.0, -0.0, 1e-300, kNan, 0.3})),
             (std::vector<uint8_t>{0, 0, 1, 1, 1}));
+}
+
+template <class From, class To>
+std::vector<To> Cast(ElementType from, ElementType to, const std::vector<From>& in) {
+  std::vector<To> out(in.size());
+  FindCastLoop(from, to)(in.data(), out.data(), in.size());
+  return out;
+}
+
+TEST(Cast, FloatsToIntegersAreCutOffAndSaturate) {
+  const std::vector<float> floats = {-1, 300, 255.9f, 0.5f, -0.9f, -0.0f, 3e10f, -INFINITY, NAN};
+  EXPECT_EQ((Cast<float, uint8_t>(ElementType::kFloat32, ElementType::kUint8, floats)),
+            (std::vector<uint8_t>{0, 255, 255, 0, 0, 0, 255, 0, 0}));
+  EXPECT_EQ((Cast<float, int8_t>(ElementType::kFloat32, ElementType::kInt8, floats)),
+            (std::vector<int8_t>{-1, 127, 127, 0, 0, 0, 127, -128, 0}));
+  const std::vector<double> doubles = {-1.5, 2147483647.5, 1e300, -1e300, kNan, -2147483648.9};
+  EXPECT_EQ((Cast<double, int32_t>(ElementType::kFloat64, ElementType::kInt32, doubles)),
+            (std::vector<int32_t>{-1, 2147483647, 2147483647, INT32_MIN, 0, INT32_MIN}));
+  EXPECT_EQ((Cast<double, int64_t>(ElementType::kFloat64, ElementType::kInt64,
+                                   {0x1p63, -0x1p63, 0x1.fffffffffffffp62, kNan})),
+            (std::vector<int64_t>{INT64_MAX, INT64_MIN, 0x7ffffffffffffc00, 0}));
+  EXPECT_EQ((Cast<double, uint64_t>(ElementType::kFloat64, ElementType::kUint64,
+                                    {0x1p64, -1, 0x1p63, 0.99})),
+            (std::vector<uint64_t>{UINT64_MAX, 0, uint64_t{1} << 63, 0}));
+}
+
+TEST(Cast, IntegersWrap) {
+  EXPECT_EQ((Cast<int32_t, uint8_t>(ElementType::kInt32, ElementType::kUint8, {-5, 7, 256, 511})),
+            (std::vector<uint8_t>{251, 7, 0, 255}));
+  EXPECT_EQ((Cast<uint64_t, int16_t>(ElementType::kUint64, ElementType::kInt16, {65535, 32768})),
+            (std::vector<int16_t>{-1, -32768}));
+}
+
+TEST(Cast, ToFloat16RoundsOnce) {
+  // Halfway between 1 and the next float16, and a little more than float32 can tell.
+  EXPECT_EQ((Cast<double, uint16_t>(ElementType::kFloat64, ElementType::kFloat16,
+                                    {1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 65519.999, 65520, 0x1p-25,
+                                     0x1.0000000001p-25, -0.0, kNan})),
+            (std::vector<uint16_t>{0x3c00, 0x3c01, 0x7bff, 0x7c00, 0, 1, 0x8000, 0x7e00}));
+  EXPECT_EQ((Cast<double, uint16_t>(ElementType::kFloat64, ElementType::kBfloat16,
+                                    {1 + 0x1p-8, 1 + 0x1p-8 + 0x1p-40, 3.4e38, 1e300})),
+            (std::vector<uint16_t>{0x3f80, 0x3f81, 0x7f80, 0x7f80}));
+}
+
+TEST(Cast, EveryFloat16GoesToFloatAndBack) {
+  std::vector<uint16_t> halves(1 << 16);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  for (const ElementType half : {ElementType::kFloat16, ElementType::kBfloat16}) {
+    const auto floats = Cast<uint16_t, float>(half, ElementType::kFloat32, halves);
+    const auto back = Cast<float, uint16_t>(ElementType::kFloat32, half, floats);
+    for (size_t i = 0; i < halves.size(); ++i) {
+      if (std::isnan(floats[i])) continue;
+      ASSERT_EQ(back[i], halves[i]) << floats[i];
+    }
+  }
 }
 
 TEST(PowerFaults, AreFoundAtTheirPlace) {

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/cuda/elementwise_row.h"
+#include "kernels/elementwise_rules.h"
 
 namespace gpucall::cuda {
 namespace {
@@ -17,37 +18,51 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kernel = ElementwiseKernel;
 
-enum TypeRule { kSame, kReal, kDivide, kSelect, kPower };
-enum BoolRule { kTake, kRefuse, kPromote };
-
 struct Operation {
   std::string_view function;
   uint8_t arity;
-  TypeRule types;
-  BoolRule bools;
+  ElementwiseTakes::Kinds takes;
+  ElementwiseRule rule;
+  ElementwiseResult result;
 };
 constexpr Operation kOperations[] = {
-#define GPUCALL_ELEMENTWISE(Function, name, arity, types, bools, description) \
-  {#Function, arity, types, bools},
+#define GPUCALL_ELEMENTWISE(Function, name, arity, takes, rule, result, description) \
+  {#Function, arity, ElementwiseTakes::takes, ElementwiseRule::rule, ElementwiseResult::result},
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
 
-constexpr ElementType kTypes[] = {ElementType::kBool, ElementType::kUint8, ElementType::kInt32,
-                                  ElementType::kFloat32, ElementType::kFloat64};
+enum class Kind { kBool = 1, kUnsigned = 2, kSigned = 2, kFloat = 4, kComplex = 8 };
+struct TypeRow {
+  ElementType type;
+  Kind kind;
+};
+constexpr TypeRow kTypes[] = {
+#define GPUCALL_DTYPE(Name, name, kind, size_bytes, Type) {ElementType::k##Name, Kind::kind},
+#include "kernels/dtypes.def"
+#undef GPUCALL_DTYPE
+};
 
-bool ComputesIn(const Operation& operation, ElementType type) {
-  if (operation.types == kReal || operation.types == kDivide) return type >= ElementType::kFloat32;
-  return type != ElementType::kBool || operation.bools == kTake;
+bool ComputesIn(const Operation& operation, const TypeRow& row) {
+  return (operation.takes & static_cast<int>(row.kind)) != 0;
+}
+
+ElementType ResultOf(const Operation& operation, ElementType type) {
+  if (operation.result == ElementwiseResult::kBool) return ElementType::kBool;
+  if (operation.result != ElementwiseResult::kReal) return type;
+  if (type == ElementType::kComplex64) return ElementType::kFloat32;
+  return type == ElementType::kComplex128 ? ElementType::kFloat64 : type;
 }
 
 Kernel::Instruction InstructionOf(const Operation& operation, ElementType type) {
   return {.function = operation.function,
           .type = type,
+          .result = ResultOf(operation, type),
           .operands = {0, 1, 2},
           .operand_count = operation.arity,
-          .selects = operation.types == kSelect,
-          .faults = operation.types == kPower && type == ElementType::kInt32};
+          .selects = operation.rule == ElementwiseRule::kSelect,
+          .faults = operation.rule == ElementwiseRule::kPower && type >= ElementType::kInt8 &&
+                    type <= ElementType::kInt64};
 }
 
 // One operation whose inputs are stored in its own type, the last but one read in `mode`.
@@ -62,25 +77,30 @@ Kernel KernelOf(const Operation& operation, ElementType type, ReadMode mode) {
   return kernel;
 }
 
+// What to compile to: machine code takes ten times as long.
+enum class To { kMachineCode, kPtx };
+
 // Empty, or what NVRTC says.
-std::string Compile(const std::string& source, int compute_capability) {
+std::string Compile(const std::string& source, int compute_capability, To to = To::kMachineCode) {
   nvrtcProgram program;
   if (nvrtcCreateProgram(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr) !=
       NVRTC_SUCCESS) {
     return "no program";
   }
   std::vector<const char*> options;
-  const std::vector<std::string> texts = ElementwiseOptions(compute_capability);
+  std::vector<std::string> texts = ElementwiseOptions(compute_capability);
+  if (to == To::kPtx) texts[0] = "--gpu-architecture=compute_" + std::to_string(compute_capability);
   for (const std::string& text : texts) options.push_back(text.c_str());
   const nvrtcResult result =
       nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
-  size_t size = 0, cubin_size = 0;
+  size_t size = 0, code_size = 0;
   nvrtcGetProgramLogSize(program, &size);
   std::string log(size, '\0');
   nvrtcGetProgramLog(program, log.data());
-  nvrtcGetCUBINSize(program, &cubin_size);
+  static_cast<void>(to == To::kPtx ? nvrtcGetPTXSize(program, &code_size)
+                                   : nvrtcGetCUBINSize(program, &code_size));
   nvrtcDestroyProgram(&program);
-  return result == NVRTC_SUCCESS && cubin_size > 0 ? "" : log;
+  return result == NVRTC_SUCCESS && code_size > 0 ? "" : log;
 }
 
 class ArchitectureTest : public ::testing::TestWithParam<int> {
@@ -88,42 +108,55 @@ class ArchitectureTest : public ::testing::TestWithParam<int> {
   void Add(const Kernel& kernel) {
     source_ += ElementwiseSource(kernel, "kernel" + std::to_string(count_++));
   }
-  void ExpectCompiles() { EXPECT_EQ(Compile(source_, GetParam()), ""); }
+  void ExpectCompiles(To to = To::kMachineCode) { EXPECT_EQ(Compile(source_, GetParam(), to), ""); }
 
  private:
-  std::string source_ = ElementwisePrelude();
+  std::string source_ = ElementwisePrelude(NumberKinds::kAll);
   int count_ = 0;
 };
 
-TEST_P(ArchitectureTest, EveryOperationAndType) {
+TEST_P(ArchitectureTest, EveryOperation) {
   for (const Operation& operation : kOperations) {
-    for (const ElementType type : kTypes) {
-      if (ComputesIn(operation, type)) Add(KernelOf(operation, type, ReadMode::kFull));
+    const bool real = (operation.takes & ElementwiseTakes::kF) != 0;
+    const ElementType type = real ? ElementType::kFloat32 : ElementType::kBool;
+    const ElementType integer = ElementType::kInt32;
+    const bool shift = operation.takes == ElementwiseTakes::kI;
+    Add(KernelOf(operation, shift ? integer : type, ReadMode::kFull));
+  }
+  ExpectCompiles();
+}
+
+TEST_P(ArchitectureTest, EveryReadModeAndSize) {
+  for (const ElementType type : {ElementType::kBool, ElementType::kFloat16, ElementType::kFloat32,
+                                 ElementType::kInt64, ElementType::kComplex128}) {
+    for (const ReadMode mode : {ReadMode::kScalar, ReadMode::kStrided}) {
+      Kernel kernel = {.inputs = {{type, ReadMode::kFull}, {type, mode}, {type, mode}},
+                       .instructions = {{"Add", type, type, {0, 1}, 2},
+                                        {"Where", type, type, {0, 3, 2}, 3, true}},
+                       .outputs = {4}};
+      kernel.rank = mode == ReadMode::kStrided ? 2 : 0;
+      Add(kernel);
     }
   }
   ExpectCompiles();
 }
 
-TEST_P(ArchitectureTest, EveryReadModeAndType) {
-  for (const Operation& operation : kOperations) {
-    if (operation.arity == 1) continue;
-    for (const ElementType type : {ElementType::kBool, ElementType::kFloat32}) {
-      if (!ComputesIn(operation, type)) continue;
-      Add(KernelOf(operation, type, ReadMode::kScalar));
-      Add(KernelOf(operation, type, ReadMode::kStrided));
-    }
-  }
-  ExpectCompiles();
-}
-
-// Every pair of types that meet: operands convert to the type computed in.
+// Every pair of types that meet: operands convert to the type computed in, and casts to any.
 TEST_P(ArchitectureTest, Conversions) {
-  for (const ElementType from : kTypes) {
-    for (const ElementType to : kTypes) {
-      if (from >= to) continue;
-      Add({.inputs = {{from, ReadMode::kFull}, {to, ReadMode::kFull}, {from, ReadMode::kScalar}},
-           .instructions = {{"Add", to, {0, 1}, 2}, {"Where", to, {3, 0, 2}, 3, true}},
-           .outputs = {4}});
+  for (const TypeRow& from : kTypes) {
+    for (const TypeRow& to : kTypes) {
+      if (from.type == to.type) continue;
+      Kernel kernel = {.inputs = {{from.type, ReadMode::kFull}},
+                       .instructions = {{"Cast", to.type, to.type, {0}, 1}},
+                       .outputs = {1}};
+      if (from.type < to.type) {
+        kernel.instructions.push_back({"Add", to.type, to.type, {0, 1}, 2});
+        kernel.instructions.push_back({"Where", to.type, to.type, {0, 2, 0}, 3, true});
+        kernel.instructions.push_back(
+            {"LogicalXor", ElementType::kBool, ElementType::kBool, {0, 3}, 2});
+        kernel.outputs = {3, 4};
+      }
+      Add(kernel);
     }
   }
   ExpectCompiles();
@@ -132,16 +165,17 @@ TEST_P(ArchitectureTest, Conversions) {
 // (a * b + c, then relu and a scale), with results kept on the way, an input given back, and all
 // read modes in 8 dimensions.
 Kernel Chain() {
-  return {.inputs = {{ElementType::kFloat32, ReadMode::kFull},
-                     {ElementType::kUint8, ReadMode::kStrided},
-                     {ElementType::kFloat32, ReadMode::kScalar},
-                     {ElementType::kBool, ReadMode::kStrided}},
-          .instructions = {{"MultiplyAdd", ElementType::kFloat32, {0, 1, 2}, 3},
-                           {"Relu", ElementType::kFloat32, {4}, 1},
-                           {"Where", ElementType::kFloat64, {3, 5, 0}, 3, true},
-                           {"Tanh", ElementType::kFloat64, {6}, 1}},
-          .outputs = {0, 5, 7},
-          .rank = 8};
+  return {
+      .inputs = {{ElementType::kFloat32, ReadMode::kFull},
+                 {ElementType::kUint8, ReadMode::kStrided},
+                 {ElementType::kFloat32, ReadMode::kScalar},
+                 {ElementType::kBool, ReadMode::kStrided}},
+      .instructions = {{"MultiplyAdd", ElementType::kFloat32, ElementType::kFloat32, {0, 1, 2}, 3},
+                       {"Relu", ElementType::kFloat32, ElementType::kFloat32, {4}, 1},
+                       {"Where", ElementType::kFloat64, ElementType::kFloat64, {3, 5, 0}, 3, true},
+                       {"Tanh", ElementType::kFloat64, ElementType::kFloat64, {6}, 1}},
+      .outputs = {0, 5, 7},
+      .rank = 8};
 }
 
 TEST_P(ArchitectureTest, Chains) {
@@ -149,7 +183,7 @@ TEST_P(ArchitectureTest, Chains) {
   Kernel longest = {.inputs = {{ElementType::kFloat64, ReadMode::kFull}}, .outputs = {64}};
   for (uint16_t i = 0; i < 64; ++i) {
     longest.instructions.push_back(
-        {i % 2 == 0 ? "Exp" : "Power", ElementType::kFloat64, {i, 0}, 2});
+        {i % 2 == 0 ? "Exp" : "Power", ElementType::kFloat64, ElementType::kFloat64, {i, 0}, 2});
     longest.instructions.back().operand_count = i % 2 == 0 ? 1 : 2;
   }
   Add(longest);
@@ -159,11 +193,25 @@ TEST_P(ArchitectureTest, Chains) {
 INSTANTIATE_TEST_SUITE_P(Architectures, ArchitectureTest, ::testing::Values(80, 90, 120),
                          ::testing::PrintToStringParamName());
 
+TEST(ElementwiseSource, EveryOperationAndType) {
+  std::string source = ElementwisePrelude(NumberKinds::kAll);
+  int count = 0;
+  for (const Operation& operation : kOperations) {
+    for (const TypeRow& row : kTypes) {
+      if (!ComputesIn(operation, row)) continue;
+      source += ElementwiseSource(KernelOf(operation, row.type, ReadMode::kFull),
+                                  "kernel" + std::to_string(count++));
+    }
+  }
+  EXPECT_EQ(Compile(source, 90, To::kPtx), "");
+}
+
 TEST(ElementwiseSource, WrongFunctionDoesNotCompile) {
   Kernel kernel = Chain();
   kernel.instructions[1].function = "Rleu";
-  EXPECT_THAT(Compile(ElementwisePrelude() + ElementwiseSource(kernel, "wrong"), 90),
-              HasSubstr("Rleu"));
+  EXPECT_THAT(
+      Compile(ElementwisePrelude(NumberKinds::kAll) + ElementwiseSource(kernel, "wrong"), 90),
+      HasSubstr("Rleu"));
 }
 
 TEST(ElementwiseSource, SignaturesDiffer) {
@@ -180,15 +228,17 @@ TEST(ElementwiseSource, SignaturesDiffer) {
   expect_other([](Kernel& k) { k.inputs[1].mode = ReadMode::kScalar; });
   expect_other([](Kernel& k) { k.instructions[0].operands[2] = 0; });
   expect_other([](Kernel& k) { k.instructions[1].function = "Abs"; });
+  expect_other([](Kernel& k) { k.instructions[1].result = ElementType::kBool; });
   expect_other([](Kernel& k) { k.outputs.pop_back(); });
 }
 
 TEST(ElementwiseRow, HoldsArgumentsInTheKernelsOrder) {
-  const Kernel kernel = {.inputs = {{ElementType::kFloat32, ReadMode::kFull},
-                                    {ElementType::kFloat32, ReadMode::kStrided}},
-                         .instructions = {{"Add", ElementType::kFloat32, {0, 1}, 2}},
-                         .outputs = {2},
-                         .rank = 4};
+  const Kernel kernel = {
+      .inputs = {{ElementType::kFloat32, ReadMode::kFull},
+                 {ElementType::kFloat32, ReadMode::kStrided}},
+      .instructions = {{"Add", ElementType::kFloat32, ElementType::kFloat32, {0, 1}, 2}},
+      .outputs = {2},
+      .rank = 4};
   ASSERT_EQ(ElementwiseRowWords(kernel), 4 + 2 + 1 + 4 + 4);
   const int64_t tile = ElementwiseTile(kernel);
   EXPECT_EQ(tile % (4 * kElementwiseThreads), 0);  // whole 16-byte groups

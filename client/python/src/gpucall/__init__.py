@@ -6,8 +6,8 @@
         y = c.gaussian(image, sigma=2, mode="mirror")
 
 `connect` gives a blocking client, `gpucall.aio.connect` an asyncio one. A `Program` is
-several operations in one round trip. `receipts` tells what calls cost. What goes wrong
-is an `Error`.
+several operations in one round trip. `receipts` tells what calls cost, `progress` how
+far they are. What goes wrong is an `Error`.
 """
 
 from gpucall import aio
@@ -22,6 +22,7 @@ from gpucall._info import (
     receipts,
 )
 from gpucall._program import Program, Value
+from gpucall._progress import progress
 from gpucall._remote import RemoteArray
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "Value",
     "aio",
     "connect",
+    "progress",
     "receipts",
 ]

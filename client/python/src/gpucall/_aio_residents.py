@@ -13,6 +13,8 @@ import grpc
 import grpc.aio
 
 from gpucall import _info, _residents, _wire
+from gpucall._aio_session import Session
+from gpucall._aio_stripes import Stripes
 from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
@@ -25,7 +27,6 @@ from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._request import (
-    MAX_UNARY_BYTES,
     Request,
     request_of_call,
     request_of_run,
@@ -33,49 +34,6 @@ from gpucall._request import (
 )
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
 from gpucall._top_k import TopK
-
-
-class Session:
-    """The session that a client's arrays on the server belong to."""
-
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._open = channel.unary_stream(_wire.OPEN_SESSION, None, None)
-        self._end = channel.unary_unary(_wire.END_SESSION, None, None)
-        self._lock = asyncio.Lock()
-        self._call: Any = None
-        self._id = b""
-        self.is_closed = False
-
-    async def id(self) -> bytes:
-        """Its id. One whose connection was lost is resumed, or begun anew."""
-        async with self._lock:
-            if self._call is None or self._call.done():
-                self._id = await self._connect(self._id)
-            return self._id
-
-    async def close(self) -> None:
-        """Free all that belongs to it, where the server still answers."""
-        self.is_closed = True
-        if self._call is None:
-            return
-        request = _wire.EndSessionRequest(session=self._id)
-        try:
-            await self._end(request.SerializeToString(), timeout=5)
-        except grpc.RpcError:
-            pass  # its tensors go when the grace time is over
-        self._call.cancel()
-        self._call = None
-
-    async def _connect(self, resume: bytes) -> bytes:
-        call = self._open(_wire.OpenSessionRequest(resume=resume).SerializeToString())
-        try:
-            reply = _wire.Session.FromString(await call.read())
-        except grpc.RpcError as error:
-            if resume and error.code() is grpc.StatusCode.NOT_FOUND:
-                return await self._connect(b"")
-            raise
-        self._call = call
-        return bytes(reply.id)
 
 
 class ResidentClient(ABC):
@@ -94,11 +52,16 @@ class ResidentClient(ABC):
     ) -> bytes: ...
 
     @abstractmethod
+    async def _share(self, request: Request, deadline: Deadline) -> Any:
+        """Results and receipt, through shared memory; None: it must go otherwise."""
+
+    @abstractmethod
     async def _unary(self, path: str, request: bytes, deadline: Deadline) -> bytes: ...
 
-    def _open_residents(self, channel: grpc.aio.Channel) -> None:
-        self._write = channel.stream_unary(_wire.WRITE, None, None)
-        self._read = channel.unary_stream(_wire.READ, None, None)
+    def _open_residents(
+        self, channel: grpc.aio.Channel, connections: int | None
+    ) -> None:
+        self._stripes = Stripes(self.target, channel, connections)
         self._session = Session(channel)
         self._loop = asyncio.get_running_loop()
         self._freeing: set[asyncio.Task[None]] = set()
@@ -127,14 +90,19 @@ class ResidentClient(ABC):
         self, prepare: Callable[[], Request], timeout: float | None
     ) -> list[RemoteArray]:
         async with self._place(timeout) as deadline:
-            request = await self._with_large_put(prepare(), deadline)
-            return await self._keep_results(request, deadline)
+            return await self._keep_results(prepare(), deadline)
 
     async def _keep_results(
         self, request: Request, deadline: Deadline
     ) -> list[RemoteArray]:
         request.keep(await self._session_id())
-        results = await self._one_message(request, deadline)
+        shared = await self._share(request, deadline)
+        if shared is None:
+            request = await self._with_large_put(request, deadline)
+            results = await self._one_message(request, deadline)
+        else:
+            results, receipt = shared
+            _info.collect(receipt)
         return [self._remote(tensor) for tensor in results]
 
     async def _one_message(self, request: Request, deadline: Deadline) -> list[Any]:
@@ -154,34 +122,40 @@ class ResidentClient(ABC):
         if isinstance(array, RemoteRef):
             return array
         session = await self._session_id()
-        if array.nbytes <= MAX_UNARY_BYTES:
-            request = _residents.put_request(array, session)
-            reply = await self._unary(_wire.PUT, request, deadline)
-            return self._remote(decode_reply(reply)[0][0])
-        request = _residents.create_request(array, session)
-        reply = await self._unary(_wire.CREATE, request, deadline)
+        request = _residents.put_request(array, session)
+        shared = await self._share(request, deadline)
+        if shared is not None:
+            return self._remote(shared[0][0])
+        if array.nbytes <= _residents.MAX_PUT_BYTES:
+            return self._remote((await self._one_message(request, deadline))[0])
+        create = _residents.create_request(array, session)
+        reply = await self._unary(_wire.CREATE, create, deadline)
         remote = self._remote(_wire.ResidentTensor.FromString(reply))
-        messages = _residents.write_requests(remote.handle, array)
         try:
-            await self._write(messages, timeout=deadline.left())
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
+            await self._stripes.write(remote.handle, array, deadline)
+        except BaseException as error:
+            remote._discard()
+            if isinstance(error, grpc.RpcError):
+                raise from_rpc(error, self.target) from None
+            raise
         return remote
 
     async def _fetch(self, array: RemoteRef, deadline: Deadline) -> Array:
-        if array.nbytes <= MAX_UNARY_BYTES:
+        shared = await self._share(_residents.fetch_request(array), deadline)
+        if shared is not None:
+            fetched: Array = shared[0][0]
+            return fetched
+        if array.nbytes <= _residents.MAX_GET_BYTES:
             request = _wire.GetRequest(handle=array.handle).SerializeToString()
             reply = await self._unary(_wire.GET, request, deadline)
             result: Array = decode_reply(reply)[0][0]
             return result
-        reading = _residents.Reading(array.shape, array.dtype)
-        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
         try:
-            async for message in self._read(request, timeout=deadline.left()):
-                reading.add(message)
+            return await self._stripes.read(
+                array.handle, array.shape, array.dtype, deadline
+            )
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
-        return reading.array
 
     async def _view(self, array: RemoteRef, **kind: Any) -> RemoteArray:
         request = _wire.ViewRequest(

@@ -10,6 +10,7 @@ import numpy as np
 from gpucall import _wire
 from gpucall._operations import Call
 from gpucall._program import Program, Value
+from gpucall._result_dtype import elementwise_dtype
 from gpucall._tensors import Array, as_array, is_weak, numpy_dtype, promote
 
 
@@ -82,12 +83,6 @@ class _Binding:
         return len(self._arrays) - 1
 
 
-_REAL = {
-    _wire.ELEMENTWISE_OPS[name]
-    for name in ("exp", "log", "sqrt", "tanh", "sigmoid", "divide")
-}
-
-
 _DERIVATIVES = (
     "sobel",
     "prewitt",
@@ -118,12 +113,8 @@ def result_dtype(
         return _reduced_dtype(_wire.REDUCE_OPS["sum"], promoted)
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)
-    if (
-        kind == "elementwise"
-        and operation.elementwise in _REAL
-        and promoted.kind in "biu"
-    ):
-        return np.dtype("float64")
+    if kind == "elementwise":
+        return elementwise_dtype(operation, operands, promoted)
     return promoted
 
 

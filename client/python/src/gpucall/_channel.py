@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -21,15 +22,40 @@ def full_target(target: str) -> str:
     return target if _HAS_PORT.search(target) else f"{target}:{DEFAULT_PORT}"
 
 
+def is_local(target: str) -> bool:
+    """Whether `target` says that it is on this host."""
+    return bool(_LOOPBACK.match(re.sub(r"^(dns|ipv4|ipv6):/*", "", target)))
+
+
+def connection_count(target: str, wanted: int | None) -> int:
+    """How many a client has for large arrays; ValueError: less than one is wanted.
+
+    By default 4, but no more than there are processors: each end of a connection is
+    about one's work. On one host both ends are.
+    """
+    if wanted is None:
+        processors = os.cpu_count() or 1
+        wanted = min(4, max(processors // (2 if is_local(target) else 1), 1))
+    if wanted < 1:
+        raise ValueError(f"connections is {wanted}; at least 1 is needed")
+    return wanted
+
+
 def channel_options(target: str) -> list[tuple[str, Any]]:
     """Messages of any size (the server sets the limits); no proxy to this host."""
     options: list[tuple[str, Any]] = [
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
     ]
-    if _LOOPBACK.match(re.sub(r"^(dns|ipv4|ipv6):/*", "", target)):
+    if is_local(target):
         options.append(("grpc.enable_http_proxy", 0))
     return options
+
+
+def further_channel_options(target: str, number: int) -> list[tuple[str, Any]]:
+    """Those of a client's further channels: with an argument that no other has, for
+    channels with the same arguments share a connection."""
+    return [*channel_options(target), ("gpucall.connection", number)]
 
 
 def encode_call(call: Call, want_receipt: bool) -> tuple[str, bytes]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, final
 
 import grpc
 import numpy.typing as npt
 
-from gpucall import _info, _wire
+from gpucall import _info, _progress, _wire
 from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
@@ -33,7 +32,9 @@ from gpucall._tensors import Array, decode_reply
 from gpucall._top_k import TopK
 
 
-def connect(target: str, *, timeout: float | None = None) -> Client:
+def connect(
+    target: str, *, timeout: float | None = None, connections: int | None = None
+) -> Client:
     """A client of the server at `target`; it connects with the first call.
 
     Clients of one target share its connection. Calls go out as they are made, so a
@@ -45,6 +46,9 @@ def connect(target: str, *, timeout: float | None = None) -> Client:
         "host:port", "host" (port 7625), "unix:/path", or any other gRPC name.
     timeout : float, optional
         Seconds that a call may take unless it says otherwise; None: no limit.
+    connections : int, optional
+        Those that arrays of 16 MiB and more may be divided among; 1: none is divided.
+        Default: 4, or the number of processors, half of it on one host, where less.
 
     Examples
     --------
@@ -52,7 +56,7 @@ def connect(target: str, *, timeout: float | None = None) -> Client:
     ...     client.multiply(np.float32([1, 2]), 3)
     array([3., 6.], dtype=float32)
     """
-    return Client(target, timeout=timeout)
+    return Client(target, timeout=timeout, connections=connections)
 
 
 @final
@@ -77,7 +81,13 @@ class Client(
         The same operations, with results that stay on the server.
     """
 
-    def __init__(self, target: str, *, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        target: str,
+        *,
+        timeout: float | None = None,
+        connections: int | None = None,
+    ) -> None:
         self.target = full_target(target)
         self._timeout = timeout
         self._closed = False
@@ -87,7 +97,7 @@ class Client(
         }
         self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
-        self._open_residents(self._channel)
+        self._open_residents(self._channel, connections)
         self.keep = Keeper(self)
 
     def run(
@@ -145,8 +155,9 @@ class Client(
     def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
         """A new array, its elements not set, in memory shared with the server.
 
-        Calls on it, and on parts of it that lie together, copy nothing on this host. Where
-        the server is not reached through a Unix socket it is an ordinary array.
+        Calls on it, and on parts of it that lie together, copy nothing on this host. Its
+        memory lives as long as any array or view on it. Where the server is not reached
+        through a Unix socket it is an ordinary array.
 
         Parameters
         ----------
@@ -215,12 +226,7 @@ class Client(
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _call(self, call: Call) -> Array:
@@ -228,15 +234,17 @@ class Client(
         return self._compute(request, call.timeout)[0]
 
     def _compute(self, request: Request, timeout: float | None) -> list[Array]:
+        shared = self._share(request, timeout)
+        if shared is not None:
+            return shared
         if request.uses_residents:
             return self._compute_resident(request, timeout)
-        shared = SharedCall.prepare(self._arena, request)
-        if shared is not None:
+        if request.is_large and self._serves_striped(request):
             try:
-                return self._shared(shared, request.path, timeout)
-            except BaseException as error:
-                if not shared.failed(error):
-                    raise
+                return self._compute_striped(request, timeout)
+            except Error as error:
+                if error.code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    raise  # else there is no room for all of it at once
         if request.is_large:
             arrays, receipt = self._stream(request, timeout)
         else:
@@ -255,10 +263,17 @@ class Client(
         _info.collect(receipt)
         return arrays
 
-    def _shared(
-        self, call: SharedCall, path: str, timeout: float | None
-    ) -> list[Array]:
-        arrays, receipt = call.finish(self._send(path, call.message, timeout))
+    def _share(self, request: Request, timeout: float | None) -> list[Any] | None:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is None:
+            return None
+        try:
+            reply = self._send(request.path, shared.message, timeout)
+            arrays, receipt = shared.finish(reply)
+        except BaseException as error:
+            if not shared.failed(error):
+                raise
+            return None
         _info.collect(receipt)
         return arrays
 
@@ -274,12 +289,17 @@ class Client(
         self, request: Request, timeout: float | None
     ) -> tuple[list[Array], Any]:
         timeout = self._time_left(timeout)
-        reply = StreamReply()
+        progress = _progress.current()
+        reply = StreamReply(progress)
+        call: Any = self._run_stream(request.chunks(progress), timeout=timeout)
         try:
-            for message in self._run_stream(request.chunks(), timeout=timeout):
+            for message in call:
                 reply.add(message)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
+        finally:
+            call.cancel()  # where it is not over
+            progress.check()
         return reply.arrays, reply.receipt
 
     def _time_left(self, timeout: float | None) -> float | None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from gpucall import _wire
-from gpucall._operations import Call, Caller, Operand, Result
+from gpucall._activations import Activations
+from gpucall._logic import Logic
+from gpucall._mathematics import Mathematics
+from gpucall._operations import Operand, Result
+from gpucall._rounding import Rounding
 
 
-class Elementwise(Caller[Operand, Result]):
+class Elementwise(
+    Activations[Operand, Result],
+    Logic[Operand, Result],
+    Mathematics[Operand, Result],
+    Rounding[Operand, Result],
+):
     """Elementwise operations.
 
     Operands are array_like and broadcast as in NumPy. The result has NumPy 2's dtype:
@@ -14,8 +22,8 @@ class Elementwise(Caller[Operand, Result]):
     is in seconds and replaces the client's.
 
     Every operation raises Error: INVALID_ARGUMENT where shapes do not broadcast or NumPy
-    refuses the dtype, UNIMPLEMENTED where the server does not offer the dtype; and
-    TypeError for dtypes that cannot be sent.
+    refuses the dtype; and TypeError for dtypes that cannot be sent. bfloat16 is that of
+    ml_dtypes.
     """
 
     def abs(self, x: Operand, /, *, timeout: float | None = None) -> Result:
@@ -196,18 +204,26 @@ class Elementwise(Caller[Operand, Result]):
     def clip(
         self,
         a: Operand,
-        a_min: Operand,
-        a_max: Operand,
+        a_min: Operand | None = None,
+        a_max: Operand | None = None,
         *,
         timeout: float | None = None,
     ) -> Result:
         """minimum(maximum(a, a_min), a_max); NaN where any of the three is.
+
+        Without one of the bounds, that of the other side alone.
 
         Examples
         --------
         >>> c.clip(np.float32([-1, 0.5, 7]), 0, 1)
         array([0. , 0.5, 1. ], dtype=float32)
         """
+        if a_min is None and a_max is None:
+            raise TypeError("clip: give a_min, a_max or both")
+        if a_min is None:
+            return self._elementwise("minimum", a, a_max, timeout=timeout)
+        if a_max is None:
+            return self._elementwise("maximum", a, a_min, timeout=timeout)
         return self._elementwise("clip", a, a_min, a_max, timeout=timeout)
 
     def where(
@@ -245,9 +261,3 @@ class Elementwise(Caller[Operand, Result]):
         array([13., 24.], dtype=float32)
         """
         return self._elementwise("multiply_add", a, b, c, timeout=timeout)
-
-    def _elementwise(
-        self, name: str, *operands: Operand, timeout: float | None, promoted: int = 0
-    ) -> Result:
-        operation = _wire.Operation(elementwise=_wire.ELEMENTWISE_OPS[name])
-        return self._call(Call(operation, operands, promoted, timeout))

@@ -6,11 +6,16 @@ import numpy.typing as npt
 
 from gpucall._derivatives import Derivatives
 from gpucall._filter_caller import IndexPair, Pair, floats, integers, kernel, window
+from gpucall._morphology import Morphology
 from gpucall._operations import Operand, Result
-from gpucall._window_filters import WindowFilters
+from gpucall._rank_filters import RankFilters
 
 
-class Filters(Derivatives[Operand, Result], WindowFilters[Operand, Result]):
+class Filters(
+    Derivatives[Operand, Result],
+    Morphology[Operand, Result],
+    RankFilters[Operand, Result],
+):
     """Image filters.
 
     `image` has shape (rows, columns) or (rows, columns, channels), each channel by

@@ -19,9 +19,19 @@ from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
 _FUNCTIONS = {
-    *(np.where, np.clip, np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
+    *(np.where, np.clip, np.round, np.real, np.imag, np.astype),
+    *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
     *(np.cumsum, np.cumprod, np.take, np.take_along_axis),
+}
+
+# NumPy's older names of what NumPy 2 and the operations call as the array API does.
+_UFUNC_NAMES = {
+    "absolute": "abs",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2")},
+    **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
 }
 
 
@@ -67,6 +77,48 @@ class Value:
     def __rpow__(self, other: Any) -> Value:
         return self.program.power(other, self)
 
+    def __floordiv__(self, other: Any) -> Value:
+        return self.program.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Value:
+        return self.program.floor_divide(other, self)
+
+    def __mod__(self, other: Any) -> Value:
+        return self.program.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Value:
+        return self.program.remainder(other, self)
+
+    def __and__(self, other: Any) -> Value:
+        return self.program.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Value:
+        return self.program.bitwise_or(self, other)
+
+    def __xor__(self, other: Any) -> Value:
+        return self.program.bitwise_xor(self, other)
+
+    def __lshift__(self, other: Any) -> Value:
+        return self.program.left_shift(self, other)
+
+    def __rshift__(self, other: Any) -> Value:
+        return self.program.right_shift(self, other)
+
+    def __invert__(self) -> Value:
+        return self.program.bitwise_invert(self)
+
+    def __lt__(self, other: Any) -> Value:
+        return self.program.less(self, other)
+
+    def __le__(self, other: Any) -> Value:
+        return self.program.less_equal(self, other)
+
+    def __gt__(self, other: Any) -> Value:
+        return self.program.greater(self, other)
+
+    def __ge__(self, other: Any) -> Value:
+        return self.program.greater_equal(self, other)
+
     def __matmul__(self, other: Any) -> Value:
         return self.program.matmul(self, other)
 
@@ -91,7 +143,7 @@ class Value:
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
     ) -> Value:
-        name = {"absolute": "abs"}.get(ufunc.__name__, ufunc.__name__)
+        name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
         offered = name in _wire.ELEMENTWISE_OPS or name == "matmul"
         if method != "__call__" or kwargs or not offered:
             raise TypeError(

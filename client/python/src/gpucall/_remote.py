@@ -59,6 +59,10 @@ class RemoteRef:
     def is_freed(self) -> bool:
         return not self._finalizer.alive
 
+    def _discard(self) -> None:
+        """Free it soon, though it is no garbage yet."""
+        self._finalizer()
+
     def _reshape(self, shape: tuple[Any, ...]) -> dict[str, Any]:
         """The kind of view, for ViewRequest."""
         wanted = full_shape(self.size, tuple(int(n) for n in _sequence(shape)))

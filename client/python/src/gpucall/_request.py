@@ -10,6 +10,7 @@ from gpucall import _wire
 from gpucall._binding import bind
 from gpucall._operations import Call
 from gpucall._program import Program
+from gpucall._progress import NOT_WANTED, Progress
 from gpucall._remote import RemoteRef
 from gpucall._tensors import (
     Array,
@@ -61,8 +62,13 @@ class Request:
     @property
     def uses_residents(self) -> bool:
         """Whether an input or a result stays on the server: then no stream will do."""
-        kept = len(self.head.options.keep_outputs) > 0
-        return kept or any(isinstance(a, RemoteRef) for _, a in self.tensors)
+        used = any(isinstance(a, RemoteRef) for _, a in self.tensors)
+        return used or self.keeps_results
+
+    @property
+    def keeps_results(self) -> bool:
+        """Whether none of its results comes back."""
+        return self.path == _wire.PUT or len(self.head.options.keep_outputs) > 0
 
     def keep(self, session: bytes) -> None:
         """Leave all results on the server, as the session's."""
@@ -79,7 +85,7 @@ class Request:
         """The one message. Error RESOURCE_EXHAUSTED: an array is too large for it."""
         return encode_request(self.head, self.tensors)
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self, progress: Progress) -> Iterator[bytes]:
         """The messages of a RunStream call, each made when it is asked for."""
         arrays = [array for _, array in self.tensors]
         inputs = [
@@ -95,33 +101,44 @@ class Request:
         )
         yield _wire.RunStreamRequest(start=start).SerializeToString()
         views = [byte_view(array) for array in arrays]
+        progress.expect(sum(map(len, views)))
         for offset in range(0, max(map(len, views), default=0), CHUNK_BYTES):
             for i, data in enumerate(
                 views
             ):  # in turns: the server begins with what it has
-                if offset < len(data):
-                    yield encode_chunk(i, offset, data[offset : offset + CHUNK_BYTES])
+                part = data[offset : offset + CHUNK_BYTES]
+                if part:
+                    yield encode_chunk(i, offset, part)
+                    if not progress.moved(len(part)):
+                        return  # which the server refuses
 
 
 class StreamReply:
     """Puts the messages of a RunStream reply together."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress = NOT_WANTED) -> None:
         self.arrays: list[Array] = []
         self.receipt: Any = None
+        self._progress = progress
         self._bytes: list[memoryview] = []
 
     def add(self, message: bytes) -> None:
-        """Take the next message: the result, then chunks, then the receipt."""
+        """Take the next message: the result, then chunks, then the receipt.
+
+        Raises what a progress callback has.
+        """
         result, chunk = read_stream_reply(message)
         if result is not None and result.HasField("receipt"):
             self.receipt = result.receipt
         elif result is not None:
             self.arrays = [new_array(tensor) for tensor in result.outputs]
             self._bytes = [byte_view(array) for array in self.arrays]
+            self._progress.expect(sum(map(len, self._bytes)))
         if chunk is not None:
             tensor, offset, data = chunk
             self._bytes[tensor][offset : offset + len(data)] = data
+            if not self._progress.moved(len(data)):
+                self._progress.check()
 
 
 def result_is_too_large(code: str, message: str) -> bool:
@@ -138,7 +155,11 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     fields: tuple[int, ...]
     if operation.WhichOneof("kind") == "elementwise":
         path, fields = _wire.ELEMENTWISE, (2,) * len(arrays)
-        head = _wire.ElementwiseRequest(op=operation.elementwise, options=options)
+        head = _wire.ElementwiseRequest(
+            op=operation.elementwise,
+            output_dtype=operation.output_dtype,
+            options=options,
+        )
     elif operation.WhichOneof("kind") == "matmul":
         path, fields = _wire.MATMUL, (1, 2)
         head = _wire.MatMulRequest(attributes=operation.matmul, options=options)

@@ -8,6 +8,7 @@ from typing import Any, final
 import grpc
 
 from gpucall import _info, _residents, _wire
+from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
@@ -25,6 +26,8 @@ from gpucall._request import (
     result_is_too_large,
 )
 from gpucall._session import Releaser, Session
+from gpucall._shared_call import result_bytes
+from gpucall._stripes import Stripes
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
 from gpucall._top_k import TopK
 
@@ -39,21 +42,27 @@ class ResidentClient(Holder):
     def _unary(self, request: Request, timeout: float | None) -> list[Any]: ...
 
     @abstractmethod
+    def _share(self, request: Request, timeout: float | None) -> list[Any] | None:
+        """The call's results, through shared memory; None: it must go otherwise."""
+
+    @abstractmethod
     def _time_left(self, timeout: float | None) -> float | None: ...
 
-    def _open_residents(self, channel: grpc.Channel) -> None:
+    def _open_residents(self, channel: grpc.Channel, connections: int | None) -> None:
         self._free_method = channel.unary_unary(_wire.FREE, None, None)
-        self._write = channel.stream_unary(_wire.WRITE, None, None)
-        self._read = channel.unary_stream(_wire.READ, None, None)
+        self._stripes = Stripes(self.target, channel, connections)
         self._session = Session(channel)
         self._releaser = Releaser(self._free_all)
 
     def _close_residents(self) -> None:
         self._session.close()
         self._releaser.stop()
+        self._stripes.close()
 
     def put(self, array: ArrayOrRemote, *, timeout: float | None = None) -> RemoteArray:
         """Send an array that stays on the server.
+
+        A large one goes over several connections; where that fails nothing stays.
 
         Raises
         ------
@@ -69,20 +78,24 @@ class ResidentClient(Holder):
         sent = as_array(array)
         if isinstance(sent, RemoteArray):
             return sent
+        deadline = Deadline(self._time_left(timeout))
         session = self._session_id()
-        if sent.nbytes <= MAX_UNARY_BYTES:
-            request = _residents.put_request(sent, session)
-            return self._remote(
-                decode_reply(self._send(_wire.PUT, request, timeout))[0][0]
-            )
-        request = _residents.create_request(sent, session)
-        reply = self._send(_wire.CREATE, request, timeout)
+        request = _residents.put_request(sent, session)
+        kept = self._share(request, deadline.left())
+        if kept is None and sent.nbytes <= _residents.MAX_PUT_BYTES:
+            kept = self._unary(request, deadline.left())
+        if kept is not None:
+            return self._remote(kept[0])
+        create = _residents.create_request(sent, session)
+        reply = self._send(_wire.CREATE, create, deadline.left())
         remote = self._remote(_wire.ResidentTensor.FromString(reply))
-        messages = _residents.write_requests(remote.handle, sent)
         try:
-            self._write(messages, timeout=self._time_left(timeout))
-        except grpc.RpcError as error:
-            raise from_rpc(error, self.target) from None
+            self._stripes.write(remote.handle, sent, deadline)
+        except BaseException as error:
+            remote._discard()
+            if isinstance(error, grpc.RpcError):
+                raise from_rpc(error, self.target) from None
+            raise
         return remote
 
     def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
@@ -95,11 +108,37 @@ class ResidentClient(Holder):
             kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
         ]
 
+    def _serves_striped(self, request: Request) -> bool:
+        sent = [array.nbytes for _, array in request.tensors]
+        return self._stripes.serve_call(sent, result_bytes(request))
+
+    def _compute_striped(self, request: Request, timeout: float | None) -> list[Array]:
+        """The call on arrays that are put beforehand, with results fetched afterwards."""
+        deadline = Deadline(self._time_left(timeout))
+        remotes: list[RemoteArray] = []
+        try:
+            arrays: list[Any] = [array for _, array in request.tensors]
+            for i, array in enumerate(arrays):
+                if array.nbytes > MAX_UNARY_BYTES:
+                    arrays[i] = self.put(array, timeout=deadline.left())
+                    remotes.append(arrays[i])
+            request = request.with_tensors(arrays)
+            if result_bytes(request) <= MAX_UNARY_BYTES:
+                return self._compute_resident(request, deadline.left())
+            kept = self._compute_kept(request, deadline.left())
+            remotes += kept
+            return [array.get(timeout=deadline.left()) for array in kept]
+        finally:
+            for remote in remotes:
+                remote._discard()
+
     def _compute_kept(
         self, request: Request, timeout: float | None
     ) -> list[RemoteArray]:
         request.keep(self._session_id())
-        results = self._unary(self._with_large_put(request, timeout), timeout)
+        results = self._share(request, timeout)
+        if results is None:
+            results = self._unary(self._with_large_put(request, timeout), timeout)
         return [self._remote(tensor) for tensor in results]
 
     def _with_large_put(self, request: Request, timeout: float | None) -> Request:
@@ -122,18 +161,19 @@ class ResidentClient(Holder):
             raise from_rpc(error, self.target) from None
 
     def _get(self, array: RemoteArray, timeout: float | None) -> Array:
-        if array.nbytes <= MAX_UNARY_BYTES:
+        shared = self._share(_residents.fetch_request(array), timeout)
+        if shared is not None:
+            fetched: Array = shared[0]
+            return fetched
+        if array.nbytes <= _residents.MAX_GET_BYTES:
             request = _wire.GetRequest(handle=array.handle).SerializeToString()
             result: Array = decode_reply(self._send(_wire.GET, request, timeout))[0][0]
             return result
-        reading = _residents.Reading(array.shape, array.dtype)
-        request = _wire.ReadRequest(handle=array.handle).SerializeToString()
+        deadline = Deadline(self._time_left(timeout))
         try:
-            for message in self._read(request, timeout=self._time_left(timeout)):
-                reading.add(message)
+            return self._stripes.read(array.handle, array.shape, array.dtype, deadline)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
-        return reading.array
 
     def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
         request = _wire.ViewRequest(

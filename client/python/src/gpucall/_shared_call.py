@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gpucall._arena import ALIGNMENT, Arena, Block
 from gpucall._binding import result_dtype
 from gpucall._error import Error
+from gpucall._remote import RemoteRef
 from gpucall._request import Request, result_is_too_large
 from gpucall._tensors import Array, decode_reply, encode_request, numpy_dtype
 
@@ -78,8 +79,11 @@ class SharedCall:
         """None: all of its arrays are small, or there is no shared memory."""
         if arena is None:
             return None
-        expected = _result_bytes(request)
-        sizes = [array.nbytes for _, array in request.tensors]
+        expected = 0 if request.keeps_results else result_bytes(request)
+        sizes = [
+            0 if isinstance(array, RemoteRef) else array.nbytes
+            for _, array in request.tensors
+        ]
         if max([expected, *sizes]) < MIN_SHARED_BYTES:
             return None
         kept = [_shared(arena, array) for _, array in request.tensors]
@@ -87,6 +91,8 @@ class SharedCall:
             if size >= MIN_SHARED_BYTES and region is None:
                 return None  # no room
         area = arena.take(expected) if expected >= MIN_SHARED_BYTES else None
+        if area is None and not any(region for _, region in kept):
+            return None
         return SharedCall(arena, request, area, kept)
 
     def finish(self, reply: bytes) -> tuple[list[Array], Any]:
@@ -119,7 +125,7 @@ class SharedCall:
 
 def _shared(arena: Arena, array: Array) -> tuple[Array | None, Any]:
     """What holds the elements in the arena, copied there where need be; their Region."""
-    if array.nbytes < MIN_SHARED_BYTES:
+    if isinstance(array, RemoteRef) or array.nbytes < MIN_SHARED_BYTES:
         return None, None
     region = arena.region(array)
     if region is not None:
@@ -131,7 +137,7 @@ def _shared(arena: Arena, array: Array) -> tuple[Array | None, Any]:
     return copy, arena.region(copy)
 
 
-def _result_bytes(request: Request) -> int:
+def result_bytes(request: Request) -> int:
     """Room for the results, as far as can be told; what needs more is in the reply."""
     arrays = [array for _, array in request.tensors]
     program = request.program

@@ -8,6 +8,8 @@ its arrays, a reply one copy into the result. Small parts still go through proto
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import grpc
@@ -23,11 +25,20 @@ Array = npt.NDArray[Any]
 # Of one tensor in a message (proto/gpucall/v1/tensor.proto).
 MAX_INLINE_BYTES = 48_000_000
 
-_DTYPES = {
-    number: np.dtype(name)
-    for name, number in _wire.DTYPES.items()
-    if name != "bfloat16"
-}
+
+def _numpy_dtypes() -> dict[int, np.dtype[Any]]:
+    """By wire number; bfloat16, which NumPy lacks, where ml_dtypes is installed."""
+    dtypes = {}
+    for name, number in _wire.DTYPES.items():
+        if name != "bfloat16":
+            dtypes[number] = np.dtype(name)
+        elif (found := find_spec("ml_dtypes")) is not None:
+            dtypes[number] = np.dtype(import_module(found.name).bfloat16)
+    return dtypes
+
+
+_DTYPES = _numpy_dtypes()
+_BFLOAT16 = _wire.DTYPES["bfloat16"]
 _NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
 
 _DATA_FIELD = 3  # Tensor.data, Chunk.data
@@ -48,7 +59,10 @@ def dtype_number(dtype: npt.DTypeLike) -> int:
 
 
 def numpy_dtype(number: int) -> np.dtype[Any]:
-    """The NumPy dtype of a wire DType that this client sends."""
+    """The NumPy dtype of a wire DType. TypeError: bfloat16 without ml_dtypes."""
+    if number not in _DTYPES:
+        (name,) = dtype_names([number])
+        raise TypeError(f"{name} has no NumPy dtype; for bfloat16 install ml_dtypes")
     return _DTYPES[number]
 
 
@@ -107,10 +121,26 @@ def as_arrays(
 
 
 def promote(operands: Sequence[Any]) -> np.dtype[Any]:
-    """NumPy 2's result dtype of arrays, dtypes and Python scalars."""
-    return np.result_type(
-        *(o.dtype if isinstance(o, RemoteRef) else o for o in operands)
-    )
+    """NumPy 2's result dtype of arrays, dtypes and Python scalars.
+
+    bfloat16 takes part as float16 does; with float16 itself it gives float32.
+    """
+    dtypes = [o if is_weak(o) else _dtype_of(o) for o in operands]
+    if not any(is_bfloat16(dtype) for dtype in dtypes):
+        return np.result_type(*dtypes)
+    half = np.dtype(np.float16)
+    together = np.result_type(*(half if is_bfloat16(d) else d for d in dtypes))
+    if together != half:
+        return together
+    return np.dtype(np.float32) if half in dtypes else numpy_dtype(_BFLOAT16)
+
+
+def _dtype_of(operand: Any) -> np.dtype[Any]:
+    return operand.dtype if isinstance(operand, RemoteRef) else np.result_type(operand)
+
+
+def is_bfloat16(dtype: object) -> bool:
+    return isinstance(dtype, np.dtype) and _NUMBERS.get(dtype) == _BFLOAT16
 
 
 def encode_request(
@@ -139,7 +169,11 @@ def encode_request(
             )
         tensor = _wire.Tensor(dtype=dtype_number(array.dtype), shape=array.shape)
         opening = tensor.SerializeToString() + _opening(_DATA_FIELD, array.nbytes)
-        parts += [_opening(field, len(opening) + array.nbytes), opening, array.data]
+        parts += [
+            _opening(field, len(opening) + array.nbytes),
+            opening,
+            _bytes_of(array),
+        ]
     return b"".join(parts)
 
 
@@ -180,6 +214,11 @@ def new_array(tensor: Any) -> Array:
     return np.empty(tuple(tensor.shape), numpy_dtype(tensor.dtype))
 
 
+def _bytes_of(array: Array) -> memoryview:
+    """The elements; NumPy exports no buffer of bfloat16."""
+    return (array.view(np.uint16) if is_bfloat16(array.dtype) else array).data
+
+
 def decode_reply(
     reply: bytes, placed: Callable[[Sequence[Any]], Sequence[Array]] | None = None
 ) -> tuple[list[Any], Any]:
@@ -195,11 +234,15 @@ def decode_reply(
         elif field == _RECEIPT_FIELD:
             receipt = _wire.Receipt.FromString(reply[first:last])
     if placed is not None:
-        elsewhere = [i for i, a in enumerate(arrays) if not isinstance(a, np.ndarray)]
+        elsewhere = [i for i, a in enumerate(arrays) if _has_region(a)]
         found = placed([arrays[i] for i in elsewhere])
         for i, array in zip(elsewhere, found, strict=True):
             arrays[i] = array
     return arrays, receipt
+
+
+def _has_region(result: Any) -> bool:
+    return not isinstance(result, np.ndarray) and result.HasField("region")
 
 
 def _decode_tensor(reply: bytes, first: int, last: int) -> Any:

@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import numpy.typing as npt
 
-from gpucall import _info, _wire
+from gpucall import _info, _progress, _wire
 from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
 from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
@@ -42,7 +42,11 @@ Result = Coroutine[Any, Any, Array]
 
 
 def connect(
-    target: str, *, timeout: float | None = None, max_in_flight: int = 64
+    target: str,
+    *,
+    timeout: float | None = None,
+    max_in_flight: int = 64,
+    connections: int | None = None,
 ) -> Client:
     """A client of the server at `target`, for the running event loop.
 
@@ -55,6 +59,8 @@ def connect(
     max_in_flight : int
         Calls under way at once. Others wait, before their arrays are copied into a
         request: thousands of calls may be started together in bounded memory.
+    connections : int, optional
+        Those that large arrays may be divided among, as for gpucall.connect.
 
     Examples
     --------
@@ -64,7 +70,9 @@ def connect(
     >>> asyncio.run(main())
     array([4., 5.], dtype=float32)
     """
-    return Client(target, timeout=timeout, max_in_flight=max_in_flight)
+    return Client(
+        target, timeout=timeout, max_in_flight=max_in_flight, connections=connections
+    )
 
 
 @final
@@ -85,7 +93,12 @@ class Client(
     """
 
     def __init__(
-        self, target: str, *, timeout: float | None = None, max_in_flight: int = 64
+        self,
+        target: str,
+        *,
+        timeout: float | None = None,
+        max_in_flight: int = 64,
+        connections: int | None = None,
     ) -> None:
         self.target = full_target(target)
         self._timeout = timeout
@@ -99,8 +112,7 @@ class Client(
         }
         self._arena = arena_of(self.target)
         self._run_stream = self._channel.stream_stream(_wire.RUN_STREAM, None, None)
-
-        self._open_residents(self._channel)
+        self._open_residents(self._channel, connections)
         self.keep = Keeper(self)
 
     async def run(
@@ -156,6 +168,7 @@ class Client(
         self._closed = True
         if self._arena is not None:
             self._arena.close()
+        await self._stripes.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Client:
@@ -181,24 +194,30 @@ class Client(
     ) -> list[Array]:
         async with self._place(timeout) as deadline:
             request = prepare()
-            if request.uses_residents:
+            shared = await self._share(request, deadline)
+            if shared is None and request.uses_residents:
                 return await self._compute_resident(request, deadline)
-            arrays, receipt = await self._exchange(request, deadline)
+            arrays, receipt = shared or await self._exchange(request, deadline)
         _info.collect(receipt)
         return arrays
+
+    async def _share(
+        self, request: Request, deadline: Deadline
+    ) -> tuple[list[Any], Any] | None:
+        shared = SharedCall.prepare(self._arena, request)
+        if shared is None:
+            return None
+        try:
+            reply = await self._unary(request.path, shared.message, deadline)
+            return shared.finish(reply)
+        except BaseException as error:
+            if not shared.failed(error):
+                raise
+        return None
 
     async def _exchange(
         self, request: Request, deadline: Deadline
     ) -> tuple[list[Array], Any]:
-        shared = SharedCall.prepare(self._arena, request)
-        if shared is not None:
-            try:
-                return shared.finish(
-                    await self._unary(request.path, shared.message, deadline)
-                )
-            except BaseException as error:
-                if not shared.failed(error):
-                    raise
         if request.is_large:
             return await self._stream(request, deadline)
         try:
@@ -232,11 +251,15 @@ class Client(
     async def _stream(
         self, request: Request, deadline: Deadline
     ) -> tuple[list[Array], Any]:
-        reply = StreamReply()
-        call = self._run_stream(request.chunks(), timeout=deadline.left())
+        progress = _progress.current()
+        reply = StreamReply(progress)
+        call = self._run_stream(request.chunks(progress), timeout=deadline.left())
         try:
             async for message in call:
                 reply.add(message)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
+        finally:
+            call.cancel()  # where it is not over
+            progress.check()
         return reply.arrays, reply.receipt

@@ -18,6 +18,7 @@ from gpucall import _wire
 from gpucall.cli import bench as measure
 from gpucall.cli import filters
 from gpucall.cli.options import JsonOption, ServerOption, TimeoutOption
+from gpucall.cli.progress import progress_bar
 
 app = typer.Typer(
     help="Array operations on a gpucall server.\n\n"
@@ -102,7 +103,7 @@ def run(
     flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     keywords = {name: True for name, given in flags.items() if given}
     arrays = [_operand(text) for text in operands]
-    with gpucall.connect(server, timeout=timeout) as client:
+    with gpucall.connect(server, timeout=timeout) as client, progress_bar():
         result = _method(client, operation, arrays, keywords)(*arrays, **keywords)
     if output is None:
         print(result)

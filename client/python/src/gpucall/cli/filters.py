@@ -11,6 +11,7 @@ import typer
 import gpucall
 from gpucall.cli import images
 from gpucall.cli.options import ServerOption, TimeoutOption
+from gpucall.cli.progress import progress_bar
 
 app = typer.Typer(
     help="Filter an image.\n\nImages are any that Pillow reads, or .npy arrays. Results "
@@ -176,7 +177,7 @@ def _filter(
     image = images.load(source)
     kernel = [np.load(path, allow_pickle=False) for path in kernels]
     client = gpucall.connect(server, timeout=timeout)
-    with client, gpucall.receipts() as receipts:
+    with client, gpucall.receipts() as receipts, progress_bar():
         result = getattr(client, name)(image, *kernel, **keywords)
     images.save(target, result)
     milliseconds = receipts[0].compute_ns / 1e6

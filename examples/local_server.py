@@ -1,4 +1,4 @@
-"""The demo's server."""
+"""A server of an example's own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def server_process() -> Iterator[str]:
     """The address of a server that lives as long as the block, whatever ends it."""
     binary = os.environ.get("GPUCALL_SERVER_BINARY") or shutil.which("gpucall-server")
     if not binary:
-        sys.exit("demo: name the server in GPUCALL_SERVER_BINARY, or use ./dev demo")
+        fail("name the server's program in GPUCALL_SERVER_BINARY, or use ./dev exec")
     with tempfile.TemporaryDirectory() as folder:
         log, address = Path(folder, "log"), Path(folder, "address")
         command = [binary, "--listen=127.0.0.1:0", f"--port_file={address}"]
@@ -29,7 +30,7 @@ def server_process() -> Iterator[str]:
         try:
             while not address.exists():
                 if process.poll() is not None:
-                    sys.exit(f"demo: the server did not start:\n{log.read_text()}")
+                    fail(f"the server did not start:\n{log.read_text()}")
                 time.sleep(0.05)
             yield address.read_text().strip()
         finally:
@@ -39,3 +40,8 @@ def server_process() -> Iterator[str]:
             except BaseException:
                 process.kill()
                 raise
+
+
+def fail(problem: str) -> NoReturn:
+    """Ends the program, saying which one it was."""
+    sys.exit(f"{Path(sys.argv[0]).stem}: {problem}")

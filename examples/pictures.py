@@ -1,4 +1,4 @@
-"""The demo's photograph, and its pictures."""
+"""The examples' photograph, and pictures of what became of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS, TITLE_HEIGHT, GAP = 3, 34, 8
 
 
 def photograph(path: Path | None) -> Array:
-    """The image at `path`, else the demo's own; (rows, columns, 3) uint8."""
+    """The image at `path`, else the examples' own; (rows, columns, 3) uint8."""
     with Image.open(path or cached_photograph()) as image:
         return np.asarray(image.convert("RGB"))
 
@@ -58,8 +58,9 @@ def save_panels(path: Path, pictures: list[tuple[str, Array]]) -> Path:
     """Saves titled pictures of one size, side by side; the absolute path."""
     rows, columns = pictures[0][1].shape[:2]
     cell = (columns + GAP, rows + TITLE_HEIGHT + GAP)
+    across = min(len(pictures), COLUMNS)
     lines = -(-len(pictures) // COLUMNS)
-    size = (COLUMNS * cell[0] + GAP, lines * cell[1] + GAP)
+    size = (across * cell[0] + GAP, lines * cell[1] + GAP)
     sheet = Image.new("RGB", size, "white")
     draw = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(size=22)
@@ -67,6 +68,11 @@ def save_panels(path: Path, pictures: list[tuple[str, Array]]) -> Path:
         x, y = GAP + i % COLUMNS * cell[0], GAP + i // COLUMNS * cell[1]
         draw.text((x, y), title, fill="black", font=font)
         sheet.paste(Image.fromarray(picture), (x, y + TITLE_HEIGHT))
+    return save(path, np.asarray(sheet))
+
+
+def save(path: Path, picture: Array) -> Path:
+    """Saves gray or colour uint8, making the folder; the absolute path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    sheet.save(path)
+    Image.fromarray(picture).save(path)
     return path.resolve()

@@ -1,0 +1,47 @@
+"""OpenCV's first program: read an image, make it gray, blur it by 15 x 15, save it.
+
+    gray = cv2.cvtColor(cv2.imread("in.jpg"), cv2.COLOR_BGR2GRAY)
+    cv2.imwrite("out.png", cv2.GaussianBlur(gray, (15, 15), 0))
+
+Gray and blur are one Program here: the photograph goes out once and only the blurred
+picture comes back.
+"""
+
+import numpy as np
+import scipy.ndimage
+from common import arguments, check_rounded, connected
+from pictures import photograph, save
+
+import gpucall
+
+# OpenCV's weights of red, green and blue; its sigma and border for a window of 15.
+GRAY = np.array([0.299, 0.587, 0.114], np.float32)
+SIZE = 15
+SIGMA = 0.3 * ((SIZE - 1) / 2 - 1) + 0.8
+RADIUS_IN_SIGMAS = (SIZE // 2) / SIGMA
+
+
+def main() -> None:
+    options = arguments(__doc__, pictures=True)
+    photo = photograph(options.photo)
+    with connected(options.server) as c:
+        p = gpucall.Program()
+        gray = np.sum(p.input() * GRAY, axis=2)
+        p.output(
+            p.gaussian(
+                gray, SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror", output=np.uint8
+            )
+        )
+        blurred = c.run(p, photo)
+
+        print(f"{photo.shape} {photo.dtype} became {blurred.shape} {blurred.dtype}")
+        print(f"saved: {save(options.output / 'blurred.png', blurred)}")
+        exact = photo.astype(np.float64) @ GRAY.astype(np.float64)
+        right = scipy.ndimage.gaussian_filter(
+            exact, SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror"
+        )
+        check_rounded("gray, then Gaussian 15 x 15", blurred, right)
+
+
+if __name__ == "__main__":
+    main()
