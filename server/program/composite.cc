@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "server/program/reduce.h"
+
 namespace gpucall {
 namespace {
 
@@ -93,12 +95,28 @@ std::vector<Operation> ExpandElementwise(const Operation& operation, Elementwise
   return {operation};
 }
 
+// Through the dtype whose kernels there are.
+std::vector<Operation> ExpandReduce(const Operation& operation, ReduceOp op, DType dtype,
+                                    uint32_t next) {
+  const DType reduced_in = ReducedIn(dtype), result = ReduceResult(op, dtype);
+  if (reduced_in == dtype) return {operation};
+  std::vector<Operation> operations = {{CastAttributes{reduced_in}, operation.inputs},
+                                       {operation.attributes, {next}}};
+  if (ReduceResult(op, reduced_in) != result) {
+    operations.push_back({CastAttributes{result}, {next + 1}});
+  }
+  return operations;
+}
+
 }  // namespace
 
 std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
                               uint32_t next) {
   if (const auto* op = std::get_if<ElementwiseOp>(&operation.attributes)) {
     return ExpandElementwise(operation, *op, operands, next);
+  }
+  if (const auto* reduce = std::get_if<ReduceAttributes>(&operation.attributes)) {
+    return ExpandReduce(operation, reduce->op, operands[0], next);
   }
   const auto* filter = std::get_if<FilterAttributes>(&operation.attributes);
   if (filter == nullptr) return {operation};

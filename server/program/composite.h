@@ -1,4 +1,4 @@
-// Filters, and comparisons, that are made of several operations.
+// Filters, comparisons and reductions that are made of several operations.
 #ifndef GPUCALL_SERVER_PROGRAM_COMPOSITE_H_
 #define GPUCALL_SERVER_PROGRAM_COMPOSITE_H_
 
@@ -10,9 +10,10 @@
 
 namespace gpucall {
 
-// The operations that together are `operation`: itself, unless it is a composite filter or compares
-// int64 with uint64. The first makes value number `next`, each one more; the last makes the result.
-// `operands` are the dtypes of the inputs. REQUIRES: InferType accepts the operation.
+// The operations that together are `operation`: itself, unless it is a composite filter, compares
+// int64 with uint64, or reduces a dtype that has no kernels (ReducedIn). The first makes value
+// number `next`, each one more; the last makes the result. `operands` are the dtypes of the inputs.
+// REQUIRES: InferType accepts the operation.
 std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
                               uint32_t next);
 

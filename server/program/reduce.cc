@@ -25,25 +25,6 @@ constexpr Rules kRules[] = {
 #undef GPUCALL_REDUCE
 };
 
-bool IsUnsigned(DType dtype) { return dtype >= DType::kUint8 && dtype <= DType::kUint64; }
-
-DType ResultDType(Result result, DType dtype) {
-  switch (result) {
-    case Result::kSame:
-      return dtype;
-    case Result::kSum:
-      if (IsFloating(dtype)) return dtype;
-      return IsUnsigned(dtype) ? DType::kUint64 : DType::kInt64;
-    case Result::kReal:
-      return IsFloating(dtype) ? dtype : DType::kFloat64;
-    case Result::kBool:
-      return DType::kBool;
-    case Result::kIndex:
-      return DType::kInt64;
-  }
-  return dtype;
-}
-
 absl::Status CheckParameter(const CatalogueRow& row, const ReduceAttributes& attributes) {
   const double parameter = attributes.parameter;
   const auto invalid = [&](absl::string_view name, absl::string_view allowed) {
@@ -73,6 +54,39 @@ absl::Status CheckEmpty(const CatalogueRow& row, const ReduceAttributes& attribu
 
 }  // namespace
 
+DType ReducedIn(DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+    case DType::kInt16:
+    case DType::kUint16:
+      return DType::kInt32;
+    case DType::kUint32:
+      return DType::kUint64;
+    case DType::kFloat16:
+    case DType::kBfloat16:
+      return DType::kFloat32;
+    default:
+      return dtype;
+  }
+}
+
+DType ReduceResult(ReduceOp op, DType dtype) {
+  switch (kRules[static_cast<size_t>(op)].result) {
+    case Result::kSame:
+      return dtype;
+    case Result::kSum:
+      if (IsFloating(dtype)) return dtype;
+      return KindOf(dtype) == DTypeKind::kUnsigned ? DType::kUint64 : DType::kInt64;
+    case Result::kReal:
+      return IsFloating(dtype) ? dtype : DType::kFloat64;
+    case Result::kBool:
+      return DType::kBool;
+    case Result::kIndex:
+      return DType::kInt64;
+  }
+  return dtype;
+}
+
 absl::StatusOr<ReduceLowering> LowerReduce(const ReduceAttributes& attributes,
                                            const TensorType& x) {
   const CatalogueRow& row = RowOf(attributes.op);
@@ -94,7 +108,7 @@ absl::StatusOr<ReduceLowering> LowerReduce(const ReduceAttributes& attributes,
   result.step.op = attributes.op;
   result.step.parameter = attributes.parameter;
   result.step.lines = lines;
-  result.output.dtype = ResultDType(rules.result, x.dtype);
+  result.output.dtype = ReduceResult(attributes.op, x.dtype);
   result.step.along = 0;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     if (along[d]) result.step.along |= static_cast<uint8_t>(1u << d);

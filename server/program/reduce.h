@@ -8,6 +8,13 @@
 
 namespace gpucall {
 
+// The dtype that elements of `dtype`, which is no complex one, are converted to first: those whose
+// kernels there are stay as they are, narrower integers become int32, uint32 uint64, and float16
+// and bfloat16 float32.
+DType ReducedIn(DType dtype);
+// The dtype of the result.
+DType ReduceResult(ReduceOp op, DType dtype);
+
 struct ReduceLowering {
   ReduceStep step;  // value numbers not set
   TensorType output;

@@ -18,8 +18,17 @@ constexpr Op kOps[] = {
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
-constexpr DType kDTypes[] = {DType::kBool, DType::kUint8, DType::kInt32, DType::kFloat32,
+constexpr DType kDTypes[] = {DType::kBool,   DType::kUint8,   DType::kUint16,   DType::kUint32,
+                             DType::kUint64, DType::kInt8,    DType::kInt16,    DType::kInt32,
+                             DType::kInt64,  DType::kFloat16, DType::kBfloat16, DType::kFloat32,
                              DType::kFloat64};
+
+// Between 1 and the next larger number.
+double EpsilonOf(DType dtype) {
+  if (dtype == DType::kFloat16) return std::ldexp(1, -10);
+  if (dtype == DType::kBfloat16) return std::ldexp(1, -7);
+  return dtype == DType::kFloat32 ? 1.2e-7 : 2.3e-16;
+}
 
 // The elements of each line by index, in the order of the lines.
 std::vector<std::vector<int64_t>> IndicesOf(const Array& x, const std::optional<Axes>& axes) {
@@ -113,9 +122,11 @@ bool IsExact(Op op) {
 void ExpectResults(const ReduceAttributes& reduce, const Array& x, const Array& got) {
   const auto lines = LinesOf(x, reduce.axes);
   ASSERT_EQ(static_cast<size_t>(got.count()), lines.size());
-  const double eps = got.type.dtype == DType::kFloat32 ? 1.2e-7 : 2.3e-16;
+  const double eps = EpsilonOf(got.type.dtype);
   for (size_t i = 0; i < lines.size(); ++i) {
-    const double wanted = Wanted(reduce, lines[i]), is = got.at(static_cast<int64_t>(i));
+    double wanted = Wanted(reduce, lines[i]);
+    if (got.type.dtype == DType::kFloat16 && std::abs(wanted) > 65520) wanted *= INFINITY;
+    const double is = got.at(static_cast<int64_t>(i));
     if ((std::isnan(wanted) && std::isnan(is)) || wanted == is) continue;
     double tolerance = 0;
     if (!IsExact(reduce.op) && IsFloating(got.type.dtype)) {
@@ -146,7 +157,8 @@ class ReduceContract : public DeviceTest, public testing::WithParamInterface<Cas
 TEST_P(ReduceContract, EqualsLoops) {
   const auto& [shape, axes] = GetParam();
   for (const DType dtype : kDTypes) {
-    const Array x = UniformArray(dtype, shape, dtype == DType::kInt32 ? -9 : 0.2, 2.9, 1);
+    const Array x =
+        UniformArray(dtype, shape, KindOf(dtype) == DTypeKind::kSigned ? -9 : 0.2, 2.9, 1);
     for (const Op op : kOps) {
       SCOPED_TRACE(absl::StrCat(DTypeName(dtype), " op ", static_cast<int>(op)));
       if (GivesElements(op)) continue;
@@ -187,7 +199,8 @@ std::vector<double> WantedElements(const ReduceAttributes& reduce,
 
 TEST_P(ReduceContract, ElementsEqualLoops) {
   const auto& [shape, axes] = GetParam();
-  for (const DType dtype : {DType::kUint8, DType::kInt32, DType::kFloat32, DType::kFloat64}) {
+  for (const DType dtype : {DType::kUint8, DType::kInt32, DType::kInt64, DType::kFloat16,
+                            DType::kFloat32, DType::kFloat64}) {
     const Array x = UniformArray(dtype, shape, 0, 9, 3);
     for (const Op op : {Op::kSoftmax, Op::kLogSoftmax, Op::kLayerNorm, Op::kStandardise}) {
       SCOPED_TRACE(absl::StrCat(DTypeName(dtype), " op ", static_cast<int>(op)));
@@ -195,7 +208,7 @@ TEST_P(ReduceContract, ElementsEqualLoops) {
           .op = op, .axes = axes, .parameter = op == Op::kLayerNorm ? 0.01 : 0};
       const Array got = Run(reduce, {x});
       ASSERT_EQ(got.type.shape, shape);
-      const double eps = got.type.dtype == DType::kFloat32 ? 1.2e-7 : 2.3e-16;
+      const double eps = EpsilonOf(got.type.dtype);
       for (const auto& indices : IndicesOf(x, axes)) {
         std::vector<double> line;
         for (const int64_t index : indices) line.push_back(x.at(index));
@@ -203,7 +216,9 @@ TEST_P(ReduceContract, ElementsEqualLoops) {
         const auto [low, high] = std::minmax_element(line.begin(), line.end());
         if (op == Op::kStandardise && *low == *high) continue;  // 0 / 0
         for (size_t i = 0; i < line.size(); ++i) {
-          const double tolerance = 32 * eps * (std::abs(wanted[i]) + (op == Op::kSoftmax ? 0 : 1));
+          double tolerance = 32 * eps * (std::abs(wanted[i]) + (op == Op::kSoftmax ? 0 : 1));
+          // Half the distance of subnormal numbers.
+          if (got.type.dtype == DType::kFloat16) tolerance += std::ldexp(1, -25);
           ASSERT_NEAR(got.at(indices[i]), wanted[i], tolerance) << "element " << indices[i];
         }
       }

@@ -18,6 +18,7 @@ import numpy as np
 
 import gpucall
 from gpucall import _residents
+from gpucall._deadline import Deadline
 
 AT_ONCE = 3
 MIB = 1 << 20
@@ -68,7 +69,7 @@ def connected(client: gpucall.Client, _: random.Random) -> None:
 
 def session(client: gpucall.Client, _: random.Random) -> None:
     """It has a session, and nothing in it."""
-    client._session_id()
+    client._session_id(Deadline(None))
 
 
 def kept(client: gpucall.Client, _: random.Random) -> None:

@@ -17,9 +17,9 @@ BLOCK = 1 << 16
 class Proxy:
     """Passes connections on to `address`, or for the k-th, from 0, to `choose(k)`.
 
-    Each direction of each connection moves at most `rate` bytes a second. The k-th
-    connection, where it is a key of `limits`, does with so many bytes from the client what
-    `then` says: "cut" ends it, "stall" moves nothing more.
+    Each direction of each connection moves at most `rate` bytes a second. `limits` has, by
+    k, after how many bytes from the client a connection does what: "cut" ends it, "stall"
+    moves nothing more.
 
     Attributes
     ----------
@@ -34,13 +34,11 @@ class Proxy:
         *,
         rate: float = 0,
         choose: Callable[[int], str] | None = None,
-        limits: dict[int, int] | None = None,
-        then: str = "cut",
+        limits: dict[int, tuple[int, str]] | None = None,
     ) -> None:
         self._choose = choose or (lambda _: address)
         self._rate = rate
         self.limits = limits or {}
-        self._then = then
         self.accepted = 0
         self._open: list[socket.socket] = []
         self._closed = threading.Event()
@@ -73,14 +71,17 @@ class Proxy:
                 threading.Thread(target=self._pass, args=ends, daemon=True).start()
 
     def _pass(
-        self, source: socket.socket, target: socket.socket, limit: int | None
+        self,
+        source: socket.socket,
+        target: socket.socket,
+        limit: tuple[int, str] | None,
     ) -> None:
         due, moved = 0.0, 0
         try:
             while block := source.recv(BLOCK):
                 moved += len(block)
-                if limit is not None and moved > limit:
-                    if self._then == "stall":
+                if limit is not None and moved > limit[0]:
+                    if limit[1] == "stall":
                         self._closed.wait()
                     return
                 target.sendall(block)

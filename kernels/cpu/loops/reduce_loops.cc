@@ -124,7 +124,8 @@ struct Loops {
 
 template <class T>
 constexpr bool kIsReduced =
-    r::kIsSame<T, bool> || r::kIsSame<T, unsigned char> || r::kIsSame<T, int> || r::kIsFloat<T>;
+    r::kIsSame<T, bool> || r::kIsSame<T, unsigned char> || r::kIsSame<T, int> ||
+    r::kIsSame<T, long long> || r::kIsSame<T, unsigned long long> || r::kIsFloat<T>;
 
 // Nulls for types that are not reduced.
 template <template <class> class Function, class T>

@@ -18,8 +18,9 @@ constexpr std::string_view kFunctions[] = {
 #include "kernels/reduce_ops.def"
 #undef GPUCALL_REDUCE
 };
-constexpr ElementType kTypes[] = {ElementType::kBool, ElementType::kUint8, ElementType::kInt32,
-                                  ElementType::kFloat32, ElementType::kFloat64};
+constexpr ElementType kTypes[] = {ElementType::kBool,   ElementType::kUint8,  ElementType::kInt32,
+                                  ElementType::kInt64,  ElementType::kUint64, ElementType::kFloat32,
+                                  ElementType::kFloat64};
 
 // Empty, or what NVRTC says.
 std::string Compile(const std::string& source, int compute_capability) {

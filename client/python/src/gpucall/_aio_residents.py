@@ -95,7 +95,7 @@ class ResidentClient(ABC):
     async def _keep_results(
         self, request: Request, deadline: Deadline
     ) -> list[RemoteArray]:
-        request.keep(await self._session_id())
+        request.keep(await self._session_id(deadline))
         shared = await self._share(request, deadline)
         if shared is None:
             request = await self._with_large_put(request, deadline)
@@ -121,7 +121,7 @@ class ResidentClient(ABC):
     async def _put(self, array: Any, deadline: Deadline) -> Any:
         if isinstance(array, RemoteRef):
             return array
-        session = await self._session_id()
+        session = await self._session_id(deadline)
         request = _residents.put_request(array, session)
         shared = await self._share(request, deadline)
         if shared is not None:
@@ -158,10 +158,11 @@ class ResidentClient(ABC):
             raise from_rpc(error, self.target) from None
 
     async def _view(self, array: RemoteRef, **kind: Any) -> RemoteArray:
-        request = _wire.ViewRequest(
-            handle=array.handle, session=await self._session_id(), **kind
-        )
-        reply = await self._send(_wire.VIEW, request.SerializeToString(), None)
+        async with self._place(None) as deadline:
+            session = await self._session_id(deadline)
+            request = _wire.ViewRequest(handle=array.handle, session=session, **kind)
+            message = request.SerializeToString()
+            reply = await self._unary(_wire.VIEW, message, deadline)
         return self._remote(_wire.ResidentTensor.FromString(reply))
 
     async def _free(self, handle: bytes, timeout: float | None) -> None:
@@ -189,9 +190,9 @@ class ResidentClient(ABC):
         dtype = numpy_dtype(tensor.dtype)
         return RemoteArray(self, tensor.handle, tuple(tensor.shape), dtype)
 
-    async def _session_id(self) -> bytes:
+    async def _session_id(self, deadline: Deadline) -> bytes:
         try:
-            return await self._session.id()
+            return await self._session.id(deadline)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
 

@@ -9,6 +9,8 @@ import grpc
 import grpc.aio
 
 from gpucall import _wire
+from gpucall._deadline import Deadline
+from gpucall._error import expired
 
 
 class Session:
@@ -22,8 +24,15 @@ class Session:
         self._id = b""
         self.is_closed = False
 
-    async def id(self) -> bytes:
+    async def id(self, deadline: Deadline) -> bytes:
         """Its id. One whose connection was lost is resumed, or begun anew."""
+        left = deadline.left()
+        try:
+            return await asyncio.wait_for(self._opened(), left)
+        except asyncio.TimeoutError:
+            raise expired(left) from None
+
+    async def _opened(self) -> bytes:
         async with self._lock:
             if self._call is None or self._call.done():
                 self._id = await self._connect(self._id)

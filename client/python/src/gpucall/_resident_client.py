@@ -79,7 +79,7 @@ class ResidentClient(Holder):
         if isinstance(sent, RemoteArray):
             return sent
         deadline = Deadline(self._time_left(timeout))
-        session = self._session_id()
+        session = self._session_id(deadline)
         request = _residents.put_request(sent, session)
         kept = self._share(request, deadline.left())
         if kept is None and sent.nbytes <= _residents.MAX_PUT_BYTES:
@@ -99,14 +99,15 @@ class ResidentClient(Holder):
         return remote
 
     def _compute_resident(self, request: Request, timeout: float | None) -> list[Array]:
+        deadline = Deadline(self._time_left(timeout))
+        request = self._with_large_put(request, deadline)
         try:
-            return self._unary(self._with_large_put(request, timeout), timeout)
+            return self._unary(request, deadline.left())
         except Error as error:
             if not result_is_too_large(error.code.name, error.message):
                 raise
-        return [
-            kept.get(timeout=timeout) for kept in self._compute_kept(request, timeout)
-        ]
+        kept = self._compute_kept(request, deadline.left())
+        return [array.get(timeout=deadline.left()) for array in kept]
 
     def _serves_striped(self, request: Request) -> bool:
         sent = [array.nbytes for _, array in request.tensors]
@@ -135,17 +136,21 @@ class ResidentClient(Holder):
     def _compute_kept(
         self, request: Request, timeout: float | None
     ) -> list[RemoteArray]:
-        request.keep(self._session_id())
-        results = self._share(request, timeout)
+        deadline = Deadline(self._time_left(timeout))
+        request.keep(self._session_id(deadline))
+        results = self._share(request, deadline.left())
         if results is None:
-            results = self._unary(self._with_large_put(request, timeout), timeout)
+            request = self._with_large_put(request, deadline)
+            results = self._unary(request, deadline.left())
         return [self._remote(tensor) for tensor in results]
 
-    def _with_large_put(self, request: Request, timeout: float | None) -> Request:
+    def _with_large_put(self, request: Request, deadline: Deadline) -> Request:
         """The request with its arrays sent beforehand, where they are too large for it."""
         if not request.is_large:
             return request
-        arrays = [self.put(array, timeout=timeout) for _, array in request.tensors]
+        arrays = [
+            self.put(array, timeout=deadline.left()) for _, array in request.tensors
+        ]
         return request.with_tensors(arrays)
 
     def _remote(self, tensor: Any) -> RemoteArray:
@@ -153,10 +158,9 @@ class ResidentClient(Holder):
         dtype = numpy_dtype(tensor.dtype)
         return RemoteArray(self, tensor.handle, tuple(tensor.shape), dtype)
 
-    def _session_id(self) -> bytes:
-        self._time_left(None)
+    def _session_id(self, deadline: Deadline) -> bytes:
         try:
-            return self._session.id()
+            return self._session.id(deadline)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
 
@@ -176,10 +180,10 @@ class ResidentClient(Holder):
             raise from_rpc(error, self.target) from None
 
     def _view(self, array: RemoteArray, **kind: Any) -> RemoteArray:
-        request = _wire.ViewRequest(
-            handle=array.handle, session=self._session_id(), **kind
-        )
-        reply = self._send(_wire.VIEW, request.SerializeToString(), None)
+        deadline = Deadline(self._time_left(None))
+        session = self._session_id(deadline)
+        request = _wire.ViewRequest(handle=array.handle, session=session, **kind)
+        reply = self._send(_wire.VIEW, request.SerializeToString(), deadline.left())
         return self._remote(_wire.ResidentTensor.FromString(reply))
 
     def _free(self, handle: bytes, timeout: float | None) -> None:

@@ -11,14 +11,18 @@ from typing import Any
 import grpc
 
 from gpucall import _wire
+from gpucall._deadline import Deadline
+from gpucall._error import Error, expired
 
 _RESUME_ATTEMPTS, _RESUME_PAUSE = 60, 0.5  # seconds; the default grace time together
+_RESUME_SECONDS = 5.0  # for an answer
 
 
 class Session:
     """Opened with the first array that is kept; thread-safe.
 
-    `id` raises grpc.RpcError where the server refuses.
+    `id` raises grpc.RpcError where the server refuses, Error DEADLINE_EXCEEDED where it
+    does not answer.
 
     Attributes
     ----------
@@ -33,12 +37,17 @@ class Session:
         self._id = b""
         self.is_closed = False
 
-    def id(self) -> bytes:
+    def id(self, deadline: Deadline) -> bytes:
         """The session's id. One whose connection was lost is resumed, or begun anew."""
-        with self._lock:
+        left = deadline.left()
+        if not self._lock.acquire(timeout=-1 if left is None else left):
+            raise expired(left)
+        try:
             if self._call is None or not self._call.is_active():
-                self._id = self._connect(self._id)
+                self._id = self._connect(self._id, deadline)
             return self._id
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Free all that belongs to it, where the server still answers."""
@@ -54,15 +63,23 @@ class Session:
             self._call.cancel()
             self._call = None
 
-    def _connect(self, resume: bytes) -> bytes:
+    def _connect(self, resume: bytes, deadline: Deadline) -> bytes:
         request = _wire.OpenSessionRequest(resume=resume)
+        left = deadline.left()
         call: Any = self._open(request.SerializeToString())
+        # A timeout of the call itself would end the session with it.
+        giving_up = threading.Timer(left or 0, call.cancel)
+        if left is not None:
+            giving_up.start()
         try:
             reply = _wire.Session.FromString(next(call))
         except grpc.RpcError as error:
+            deadline.left()  # raises where it is why
             if resume and error.code() is grpc.StatusCode.NOT_FOUND:
-                return self._connect(b"")
+                return self._connect(b"", deadline)
             raise
+        finally:
+            giving_up.cancel()
         self._call = call
         call.add_callback(self._lost)
         return bytes(reply.id)
@@ -80,9 +97,9 @@ class Session:
             if self.is_closed:
                 return
             try:
-                self.id()
+                self.id(Deadline(_RESUME_SECONDS))
                 return
-            except (grpc.RpcError, ValueError):
+            except (Error, grpc.RpcError, ValueError):
                 time.sleep(_RESUME_PAUSE)
 
 
