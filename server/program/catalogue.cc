@@ -34,9 +34,6 @@ constexpr ElementwiseRow kElementwise[] = {
 };
 
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
-constexpr DType kSummed[] = {DType::kBool,   DType::kUint8,   DType::kUint16, DType::kUint32,
-                             DType::kUint64, DType::kInt8,    DType::kInt16,  DType::kInt32,
-                             DType::kInt64,  DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -152,8 +149,8 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"sort", OperationKind::kSort, 1, ordered,
                   "elements in order along an axis, or their indices"});
   // In the order of ScanOp.
-  rows.push_back({"cumsum", OperationKind::kScan, 1, kSummed, "sum of the elements so far"});
-  rows.push_back({"cumprod", OperationKind::kScan, 1, kSummed, "product of the elements so far"});
+  rows.push_back({"cumsum", OperationKind::kScan, 1, ordered, "sum of the elements so far"});
+  rows.push_back({"cumprod", OperationKind::kScan, 1, ordered, "product of the elements so far"});
   rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
   rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});

@@ -108,6 +108,14 @@ std::vector<Operation> ExpandReduce(const Operation& operation, ReduceOp op, DTy
   return operations;
 }
 
+// Halves through float32.
+std::vector<Operation> ExpandScan(const Operation& operation, DType dtype, uint32_t next) {
+  if (!IsFloating(dtype) || ElementSize(dtype) != 2) return {operation};
+  return {{CastAttributes{DType::kFloat32}, operation.inputs},
+          {operation.attributes, {next}},
+          {CastAttributes{dtype}, {next + 1}}};
+}
+
 }  // namespace
 
 std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
@@ -117,6 +125,9 @@ std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType
   }
   if (const auto* reduce = std::get_if<ReduceAttributes>(&operation.attributes)) {
     return ExpandReduce(operation, reduce->op, operands[0], next);
+  }
+  if (std::holds_alternative<ScanAttributes>(operation.attributes)) {
+    return ExpandScan(operation, operands[0], next);
   }
   const auto* filter = std::get_if<FilterAttributes>(&operation.attributes);
   if (filter == nullptr) return {operation};

@@ -136,6 +136,21 @@ TEST_F(ScanSpecials, BoolsCountAndSmallIntegersWiden) {
   EXPECT_EQ(products.type.dtype, DType::kUint64);
 }
 
+// Halves of 1 do not stop where the next half is 2 away.
+TEST_F(ScanSpecials, HalvesAreSummedInWiderNumbers) {
+  constexpr int64_t kCount = 3000;
+  Array ones = {{DType::kBfloat16, {kCount}}, {}};
+  for (int64_t i = 0; i < kCount; ++i) {
+    ones.bytes.insert(ones.bytes.end(), {std::byte{0x80}, std::byte{0x3f}});
+  }
+  const Array sums = Run(ScanAttributes{.op = ScanOp::kCumSum, .axis = 0}, {ones});
+  ASSERT_EQ(sums.type, ones.type);
+  EXPECT_EQ(sums.get<uint16_t>(0), 0x3f80);           // 1
+  EXPECT_EQ(sums.get<uint16_t>(255), 0x4380);         // 256
+  EXPECT_EQ(sums.get<uint16_t>(kCount - 2), 0x453b);  // 2999 is nearest to 2992
+  EXPECT_EQ(sums.get<uint16_t>(kCount - 1), 0x453c);  // 3000 to 3008
+}
+
 TEST_F(ScanSpecials, NotANumberStaysAndZerosKeepTheirSigns) {
   const float nan = std::nanf(""), infinity = INFINITY;
   const Array x = ArrayOf<float>({6}, {-0.0f, -0.0f, 1, infinity, -infinity, 2});
