@@ -142,6 +142,26 @@ absl::StatusOr<Tensor> Client::Sort(const TensorRef& x, const SortOptions& sort,
                                     const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeSort(x, sort), options));
 }
+absl::StatusOr<Tensor> Client::Scan(const TensorRef& x, const ScanOptions& scan,
+                                    const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeScan(x, scan), options));
+}
+absl::StatusOr<Tensor> Client::Take(const TensorRef& x, const TensorRef& indices,
+                                    const TakeOptions& take, const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeTake(x, indices, take), options));
+}
+absl::StatusOr<Client::TopKTensors> Client::TopK(const TensorRef& x, int64_t k,
+                                                 const TopKOptions& top_k,
+                                                 const CallOptions& options) const {
+  Program program(1);
+  const Program::TopKValues top = program.TopK(program.input(0), k, top_k);
+  program.Output(top.values);
+  program.Output(top.indices);
+  Reply reply = Run(program, {x}, options);
+  if (!reply.ok()) return std::move(reply).status();
+  if (reply->size() != 2) return absl::InternalError("the server's reply has no two outputs");
+  return TopKTensors{std::move((*reply)[0]), std::move((*reply)[1])};
+}
 Client::Reply Client::Run(const Program& program, absl::Span<const TensorRef> inputs,
                           const CallOptions& options) const {
   return CallBorrowed(connection_, EncodeRun(program, inputs), options);

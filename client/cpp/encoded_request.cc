@@ -92,6 +92,33 @@ EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options) {
           .owner = nullptr};
 }
 
+EncodedRequest EncodeScan(const TensorRef& x, const ScanOptions& options) {
+  v1::ScanRequest message;
+  *message.mutable_scan() = ToWire(options);
+  v1::Operation operation;
+  *operation.mutable_scan() = message.scan();
+  return {.method = "/gpucall.v1.Compute/Scan",
+          .rest = message.SerializeAsString(),
+          .fields = {v1::ScanRequest::kXFieldNumber},
+          .inputs = {x},
+          .program = OneOperation(std::move(operation), 1),
+          .owner = nullptr};
+}
+
+EncodedRequest EncodeTake(const TensorRef& x, const TensorRef& indices,
+                          const TakeOptions& options) {
+  v1::TakeRequest message;
+  *message.mutable_take() = ToWire(options);
+  v1::Operation operation;
+  *operation.mutable_take() = message.take();
+  return {.method = "/gpucall.v1.Compute/Take",
+          .rest = message.SerializeAsString(),
+          .fields = {v1::TakeRequest::kXFieldNumber, v1::TakeRequest::kIndicesFieldNumber},
+          .inputs = {x, indices},
+          .program = OneOperation(std::move(operation), 2),
+          .owner = nullptr};
+}
+
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs) {
   v1::RunRequest message;
   *message.mutable_program() = ToWire(program);

@@ -49,6 +49,8 @@ EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMul
 // The image, and the kernel of a filter that takes one.
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);
 EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options);
+EncodedRequest EncodeScan(const TensorRef& x, const ScanOptions& options);
+EncodedRequest EncodeTake(const TensorRef& x, const TensorRef& indices, const TakeOptions& options);
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs);
 
 // Copies the elements, and owns the copies.

@@ -25,6 +25,12 @@ Request Request::Filter(const TensorRef& image, const TensorRef& kernel,
 Request Request::Sort(const TensorRef& x, const SortOptions& options) {
   return Request(EncodeSort(x, options));
 }
+Request Request::Scan(const TensorRef& x, const ScanOptions& options) {
+  return Request(EncodeScan(x, options));
+}
+Request Request::Take(const TensorRef& x, const TensorRef& indices, const TakeOptions& options) {
+  return Request(EncodeTake(x, indices, options));
+}
 Request Request::Run(const Program& program, absl::Span<const TensorRef> inputs) {
   return Request(EncodeRun(program, inputs));
 }

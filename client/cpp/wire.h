@@ -20,6 +20,8 @@ v1::ElementwiseOp ToWire(ElementwiseOp op);
 v1::MatMul ToWire(const MatMulOptions& options);
 v1::Filter ToWire(const FilterOptions& options);
 v1::Sort ToWire(const SortOptions& options);
+v1::Scan ToWire(const ScanOptions& options);
+v1::Take ToWire(const TakeOptions& options);
 v1::Program ToWire(const Program& program);
 
 enum class WantReceipt : uint8_t { kNo, kYes };

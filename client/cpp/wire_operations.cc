@@ -79,6 +79,12 @@ struct SetAttributes {
   void operator()(const SortOptions& options) const {
     *operation.mutable_sort() = client::ToWire(options);
   }
+  void operator()(const ScanOptions& options) const {
+    *operation.mutable_scan() = client::ToWire(options);
+  }
+  void operator()(const TakeOptions& options) const {
+    *operation.mutable_take() = client::ToWire(options);
+  }
 };
 
 }  // namespace
@@ -119,6 +125,20 @@ v1::Sort ToWire(const SortOptions& options) {
   sort.set_indices(options.indices);
   if (options.count.has_value()) sort.set_count(*options.count);
   return sort;
+}
+
+v1::Scan ToWire(const ScanOptions& options) {
+  v1::Scan scan;
+  scan.set_op(options.op == ScanOp::kCumSum ? v1::SCAN_OP_CUMSUM : v1::SCAN_OP_CUMPROD);
+  if (options.axis.has_value()) scan.set_axis(*options.axis);
+  return scan;
+}
+
+v1::Take ToWire(const TakeOptions& options) {
+  v1::Take take;
+  if (options.axis.has_value()) take.set_axis(*options.axis);
+  take.set_along(options.along);
+  return take;
 }
 
 v1::Program ToWire(const Program& program) {

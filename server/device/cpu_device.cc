@@ -19,7 +19,9 @@
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
+#include "server/device/cpu_scan.h"
 #include "server/device/cpu_sort.h"
+#include "server/device/cpu_take.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -35,6 +37,8 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
   if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
   if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
+  if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
+  if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -204,6 +208,10 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunRearrange(*rearrange, values_);
   } else if (const auto* sort = std::get_if<SortStep>(&step)) {
     status = RunSort(*sort, values_, memory_);
+  } else if (const auto* scan = std::get_if<ScanStep>(&step)) {
+    RunScan(*scan, values_);
+  } else if (const auto* take = std::get_if<TakeStep>(&step)) {
+    status = RunTake(*take, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -5,16 +5,29 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/cuda/take.h"
 #include "server/device/cuda_layout.h"
 #include "server/device/cuda_mapped_batch.h"
 #include "server/device/cuda_status.h"
 #include "server/device/cuda_targets.h"
+#include "server/program/take.h"
 
 namespace gpucall {
 namespace {
 
-absl::Status FaultOf(const BatchLayout& layout, uint32_t member, const Downloaded& downloaded) {
+// Of the execution number `member`, whose plan it is.
+absl::Status FaultOf(const BatchLayout& layout, const Plan& plan, uint32_t member,
+                     const Downloaded& downloaded) {
   if (layout.fault_bytes() == 0) return absl::OkStatus();
+  if (layout.has_index_faults()) {
+    cuda::IndexFault fault = {};
+    const int64_t first = layout.index_faults_offset() - layout.download_offset();
+    downloaded.Range(first + int64_t{member} * int64_t{sizeof(fault)}, sizeof(fault))
+        .CopyTo(reinterpret_cast<std::byte*>(&fault));
+    if (fault.step != 0) {
+      return IndexOutOfRange(std::get<TakeStep>(plan.steps[fault.step - 1]), fault.index);
+    }
+  }
   int32_t exponent = 0;
   const int64_t first = layout.faults_offset() - layout.download_offset();
   downloaded.Range(first + int64_t{member} * int64_t{sizeof(exponent)}, sizeof(exponent))
@@ -148,6 +161,10 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareMatMul(s, layout, *matmul_));
     } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
       runs.push_back(PrepareRearrange(s, layout));
+    } else if (std::holds_alternative<ScanStep>(steps[s])) {
+      runs.push_back(PrepareScan(s, layout));
+    } else if (std::holds_alternative<TakeStep>(steps[s])) {
+      runs.push_back(PrepareTake(s, layout));
     } else if (std::holds_alternative<SortStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
       runs.push_back(std::move(run));
@@ -245,7 +262,7 @@ absl::Status CudaLane::Deliver(absl::Span<Execution> batch, const BatchLayout& l
     const BatchLayout::Group& group = layout.groups()[g];
     for (size_t i = 0; i < group.members.size(); ++i) {
       Execution& execution = batch[group.members[i]];
-      execution.status = FaultOf(layout, group.members[i], downloaded);
+      execution.status = FaultOf(layout, *group.plan, group.members[i], downloaded);
       if (!execution.status.ok()) {
         execution.outputs.clear();
         continue;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kValueAlignment = 256;  // of a value's first slot
 constexpr int64_t kSlotAlignment = 16;    // of every slot: what 16-byte loads need
+constexpr int64_t kIndexFaultBytes = 16;  // of a cuda::IndexFault
 
 int64_t AlignUp(int64_t size, int64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
@@ -61,8 +62,22 @@ void VisitValues(const SortStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const ScanStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const TakeStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.indices, false);
+  visit(step.output, true);
+}
+
+bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 
 bool MayFault(const Step& step) {
+  if (IsTake(step)) return true;
   const auto* elementwise = std::get_if<ElementwiseStep>(&step);
   return elementwise != nullptr && elementwise->may_fault;
 }
@@ -85,8 +100,12 @@ BatchLayout::BatchLayout(absl::Span<const Execution> batch) {
   Place(Region::kWork, work_bytes_);
   Place(Region::kDownload, faults_);
   if (std::any_of(plan.steps.begin(), plan.steps.end(), MayFault)) {
-    faults_ = AlignUp(faults_, sizeof(int32_t));
+    faults_ = AlignUp(faults_, kIndexFaultBytes);
     fault_bytes_ = static_cast<int64_t>(batch.size() * sizeof(int32_t));
+    if (std::any_of(plan.steps.begin(), plan.steps.end(), IsTake)) {
+      index_faults_ = AlignUp(fault_bytes_, kIndexFaultBytes);
+      fault_bytes_ = index_faults_ + static_cast<int64_t>(batch.size()) * kIndexFaultBytes;
+    }
   }
 }
 

@@ -3,7 +3,8 @@
 // One block of memory holds three regions, each contiguous so that a copy moves it whole:
 //   upload    the inputs that steps read, then tables that steps reserve
 //   work      intermediate values, then scratch memory that steps share, one after another
-//   download  the outputs that steps write, then a fault word (int32_t) for each execution
+//   download  the outputs that steps write, then a fault word (int32_t) for each execution, then,
+//             where a step takes by indices, a cuda::IndexFault for each
 // A value of all executions lies together: those of one group at a constant stride, so that library
 // calls can run over them. Values in buffers (resident inputs, kept outputs) lie elsewhere: an
 // execution that has some is a group of its own.
@@ -58,7 +59,9 @@ class BatchLayout {
   int64_t download_offset() const;
   int64_t download_bytes() const { return faults_ + fault_bytes_; }
   int64_t faults_offset() const { return download_offset() + faults_; }  // aligned to 4
-  int64_t fault_bytes() const { return fault_bytes_; }
+  int64_t fault_bytes() const { return fault_bytes_; }                   // of both kinds
+  bool has_index_faults() const { return index_faults_ > 0; }
+  int64_t index_faults_offset() const { return faults_offset() + index_faults_; }  // aligned to 16
   int64_t total_bytes() const { return download_offset() + download_bytes(); }
 
  private:
@@ -76,6 +79,7 @@ class BatchLayout {
   std::vector<Region> regions_;               // by value
   std::vector<Slots> slots_;  // by value and group, offsets from the start of the region
   int64_t upload_bytes_ = 0, work_bytes_ = 0, scratch_bytes_ = 0, faults_ = 0, fault_bytes_ = 0;
+  int64_t index_faults_ = 0;  // from the first fault word
 };
 
 }  // namespace gpucall

@@ -10,18 +10,12 @@ namespace gpucall {
 
 // REQUIRES: a real dtype.
 inline Numbers NumbersOf(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
+  switch (KindOf(dtype)) {
+    case DTypeKind::kBool:
       return Numbers::kBool;
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
+    case DTypeKind::kSigned:
       return Numbers::kSigned;
-    case DType::kFloat16:
-    case DType::kBfloat16:
-    case DType::kFloat32:
-    case DType::kFloat64:
+    case DTypeKind::kFloat:
       return Numbers::kFloat;
     default:
       return Numbers::kUnsigned;

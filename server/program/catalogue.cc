@@ -34,6 +34,9 @@ constexpr ElementwiseRow kElementwise[] = {
 };
 
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
+constexpr DType kSummed[] = {DType::kBool,   DType::kUint8,   DType::kUint16, DType::kUint32,
+                             DType::kUint64, DType::kInt8,    DType::kInt16,  DType::kInt32,
+                             DType::kInt64,  DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -148,6 +151,12 @@ std::vector<CatalogueRow> MakeRows() {
   rearrange("roll", "elements moved on along axes, in again at the start");
   rows.push_back({"sort", OperationKind::kSort, 1, ordered,
                   "elements in order along an axis, or their indices"});
+  // In the order of ScanOp.
+  rows.push_back({"cumsum", OperationKind::kScan, 1, kSummed, "sum of the elements so far"});
+  rows.push_back({"cumprod", OperationKind::kScan, 1, kSummed, "product of the elements so far"});
+  rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
+  rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
+                  "elements by an index in an axis for each"});
   return rows;
 }
 
@@ -196,6 +205,16 @@ const CatalogueRow& RowOf(ReduceOp op) {
 const CatalogueRow& RowOf(RearrangeKind kind) {
   static const size_t first = FirstRow(OperationKind::kRearrange);
   return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
+const CatalogueRow& RowOf(ScanOp op) {
+  static const size_t first = FirstRow(OperationKind::kScan);
+  return Catalogue()[first + static_cast<size_t>(op)];
+}
+
+const CatalogueRow& RowOf(const TakeAttributes& attributes) {
+  static const size_t first = FirstRow(OperationKind::kTake);
+  return Catalogue()[first + (attributes.along ? 1 : 0)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

@@ -12,7 +12,16 @@
 
 namespace gpucall {
 
-enum class OperationKind : uint8_t { kElementwise, kMatMul, kFilter, kReduce, kRearrange, kSort };
+enum class OperationKind : uint8_t {
+  kElementwise,
+  kMatMul,
+  kFilter,
+  kReduce,
+  kRearrange,
+  kSort,
+  kScan,
+  kTake
+};
 
 struct CatalogueRow {
   absl::string_view name;  // "multiply_add", "matmul", "gaussian"
@@ -23,13 +32,16 @@ struct CatalogueRow {
 };
 // All rows, elementwise operations first in the order of ElementwiseOp, then matmul, then filters
 // in the order of FilterKind, then reductions in the order of ReduceOp, then
-// rearrangements in the order of RearrangeKind, then sort. Lives forever.
+// rearrangements in the order of RearrangeKind, then sort, then scans in
+// the order of ScanOp, then take and take_along_axis. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
 const CatalogueRow& RowOf(FilterKind kind);
 const CatalogueRow& RowOf(ReduceOp op);
 const CatalogueRow& RowOf(RearrangeKind kind);
+const CatalogueRow& RowOf(ScanOp op);
+const CatalogueRow& RowOf(const TakeAttributes& attributes);
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);

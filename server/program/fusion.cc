@@ -11,7 +11,9 @@
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
+#include "server/program/scan.h"
 #include "server/program/sort.h"
+#include "server/program/take.h"
 
 namespace gpucall {
 namespace {
@@ -145,6 +147,20 @@ class StepMaker {
     if (const auto* attributes = std::get_if<SortAttributes>(&operation.attributes)) {
       SortStep step = LowerSort(*attributes, values_[operation.inputs[0]])->step;
       step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
+    }
+    if (const auto* attributes = std::get_if<ScanAttributes>(&operation.attributes)) {
+      ScanStep step = LowerScan(*attributes, values_[operation.inputs[0]])->step;
+      step.x = operation.inputs[0];
+      step.output = ValueOf(k);
+      return step;
+    }
+    if (const auto* attributes = std::get_if<TakeAttributes>(&operation.attributes)) {
+      TakeStep step =
+          LowerTake(*attributes, values_[operation.inputs[0]], values_[operation.inputs[1]])->step;
+      step.x = operation.inputs[0];
+      step.indices = operation.inputs[1];
       step.output = ValueOf(k);
       return step;
     }

@@ -6,7 +6,9 @@
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
+#include "server/program/scan.h"
 #include "server/program/sort.h"
+#include "server/program/take.h"
 
 namespace gpucall {
 namespace {
@@ -126,6 +128,20 @@ absl::StatusOr<TensorType> Infer(const RearrangeAttributes& attributes, Operands
 absl::StatusOr<TensorType> Infer(const SortAttributes& attributes, Operands operands) {
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount("sort", operands.size(), 1, " (x)"));
   GPUCALL_ASSIGN_OR_RETURN(SortLowering lowering, LowerSort(attributes, *operands[0]));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const ScanAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.op).name, operands.size(), 1, " (x)"));
+  GPUCALL_ASSIGN_OR_RETURN(ScanLowering lowering, LowerScan(attributes, *operands[0]));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(
+      CheckOperandCount(RowOf(attributes).name, operands.size(), 2, " (x, indices)"));
+  GPUCALL_ASSIGN_OR_RETURN(TakeLowering lowering,
+                           LowerTake(attributes, *operands[0], *operands[1]));
   return std::move(lowering.output);
 }
 

@@ -183,6 +183,24 @@ void AddStep(const SortStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+void AddStep(const ScanStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.x);
+  signature.Add(step.output);
+  signature.Add(step.op);
+  signature.Add(step.axis.has_value());
+  signature.Add(step.axis.value_or(0));
+  signature.Add(plan.values[step.x].dtype);
+}
+
+void AddStep(const TakeStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.x, step.indices, step.output}) signature.Add(value);
+  signature.Add(step.axis.has_value());
+  signature.Add(step.axis.value_or(0));
+  signature.Add(step.along);
+  signature.Add(plan.values[step.x].dtype);
+  signature.Add(plan.values[step.indices].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);

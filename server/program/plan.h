@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -123,8 +124,27 @@ struct SortStep {
   std::string attributes;  // axis and count; equal for equal ones
 };
 
-using Step =
-    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep>;
+// Element e of each line is the sum or product of elements 0 .. e.
+struct ScanStep {
+  uint32_t x, output;
+  ScanOp op;
+  AxisLines lines;
+  std::optional<int64_t> axis;  // as in ScanAttributes
+};
+
+// For all coordinates below `sizes`, in order, the next element of the output is that of x at
+// coordinates * x_strides + i * stride, where i is that of the indices at coordinates *
+// index_strides; negative ones count from `size`. Outermost first.
+struct TakeStep {
+  uint32_t x, indices, output;
+  int64_t size, stride;  // of x's axis
+  absl::InlinedVector<int64_t, kMaxRank> sizes, x_strides, index_strides;
+  std::optional<int64_t> axis;  // as in TakeAttributes
+  bool along;
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
+                          SortStep, ScanStep, TakeStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -143,10 +143,25 @@ struct SortAttributes {
   bool operator==(const SortAttributes&) const = default;
 };
 
+// One for each row of the catalogue's scans, in its order.
+enum class ScanOp : uint8_t { kCumSum, kCumProd };
+
+struct ScanAttributes {
+  ScanOp op = ScanOp::kCumSum;
+  std::optional<int64_t> axis = {};  // none: of the flattened array
+  bool operator==(const ScanAttributes&) const = default;
+};
+
+struct TakeAttributes {
+  std::optional<int64_t> axis = {};  // none: of the flattened array
+  bool along = false;                // numpy.take_along_axis
+  bool operator==(const TakeAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -41,6 +41,18 @@ grpc::ServerUnaryReactor* ComputeService::Sort(grpc::CallbackServerContext* cont
   return StartComputeCall(*this, *context, *request, reply, DecodeSortRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Scan(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeScanRequest);
+}
+
+grpc::ServerUnaryReactor* ComputeService::Take(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeTakeRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

@@ -179,6 +179,19 @@ absl::Status SetOptions(const v1::CallOptions& options, DecodedCall& call) {
   return absl::OkStatus();
 }
 
+// A verb of one operation on `x`, whose attributes `decode` makes of the message.
+template <typename Request, typename Decode>
+absl::StatusOr<DecodedCall> DecodeOfX(absl::Span<const grpc::Slice> bytes, TensorSources& sources,
+                                      Decode decode) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed, Parse<Request>(bytes, {Request::kXFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(auto attributes, decode(parsed.message));
+  GPUCALL_RETURN_IF_ERROR(AddInput("x", parsed.Find(Request::kXFieldNumber), sources, call));
+  SetOneOperation(std::move(attributes), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
 }  // namespace
 
 absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slice> bytes,
@@ -231,16 +244,9 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
 
 absl::StatusOr<DecodedCall> DecodeReduceRequest(absl::Span<const grpc::Slice> bytes,
                                                 TensorSources& sources) {
-  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
-                           Parse<v1::ReduceRequest>(bytes, {v1::ReduceRequest::kXFieldNumber}));
-  DecodedCall call;
-  GPUCALL_ASSIGN_OR_RETURN(const ReduceAttributes attributes,
-                           DecodeReduce(parsed.message.reduce()));
-  GPUCALL_RETURN_IF_ERROR(
-      AddInput("x", parsed.Find(v1::ReduceRequest::kXFieldNumber), sources, call));
-  SetOneOperation(attributes, call);
-  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
-  return call;
+  return DecodeOfX<v1::ReduceRequest>(bytes, sources, [](const v1::ReduceRequest& request) {
+    return DecodeReduce(request.reduce());
+  });
 }
 
 absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice> bytes,
@@ -259,12 +265,28 @@ absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice>
 
 absl::StatusOr<DecodedCall> DecodeSortRequest(absl::Span<const grpc::Slice> bytes,
                                               TensorSources& sources) {
+  return DecodeOfX<v1::SortRequest>(bytes, sources, [](const v1::SortRequest& request) {
+    return absl::StatusOr<SortAttributes>(DecodeSort(request.sort()));
+  });
+}
+
+absl::StatusOr<DecodedCall> DecodeScanRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources) {
+  return DecodeOfX<v1::ScanRequest>(
+      bytes, sources, [](const v1::ScanRequest& request) { return DecodeScan(request.scan()); });
+}
+
+absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources) {
   GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
-                           Parse<v1::SortRequest>(bytes, {v1::SortRequest::kXFieldNumber}));
+                           Parse<v1::TakeRequest>(bytes, {v1::TakeRequest::kXFieldNumber,
+                                                          v1::TakeRequest::kIndicesFieldNumber}));
   DecodedCall call;
   GPUCALL_RETURN_IF_ERROR(
-      AddInput("x", parsed.Find(v1::SortRequest::kXFieldNumber), sources, call));
-  SetOneOperation(DecodeSort(parsed.message.sort()), call);
+      AddInput("x", parsed.Find(v1::TakeRequest::kXFieldNumber), sources, call));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("indices", parsed.Find(v1::TakeRequest::kIndicesFieldNumber), sources, call));
+  SetOneOperation(DecodeTake(parsed.message.take()), call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
   return call;
 }

@@ -45,6 +45,10 @@ absl::StatusOr<DecodedCall> DecodeRearrangeRequest(absl::Span<const grpc::Slice>
                                                    TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeSortRequest(absl::Span<const grpc::Slice> bytes,
                                               TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeScanRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> bytes,
+                                              TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request,
                                              TensorSources& sources);
 // A Program that returns its input: Put keeps its output, Get sends it.

@@ -286,12 +286,19 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
     case v1::Operation::kSort:
       result.attributes = DecodeSort(operation.sort());
       return result;
+    case v1::Operation::kTake:
+      result.attributes = DecodeTake(operation.take());
+      return result;
+    case v1::Operation::kScan: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeScan(operation.scan()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort");
+      "sort, scan, take");
 }
 
 }  // namespace gpucall

@@ -21,6 +21,10 @@ const char* KindName(OperationKind kind) {
       return "rearrange";
     case OperationKind::kSort:
       return "sort";
+    case OperationKind::kScan:
+      return "scan";
+    case OperationKind::kTake:
+      return "take";
   }
   return "";
 }

@@ -13,7 +13,10 @@ const ElementwiseStep* DivisibleStep(const Program& program, const Plan& plan) {
   if (plan.steps.size() != 1) return nullptr;
   // Also of operations that are no step of their own, as reshapes: attributes may be of the shape.
   for (const Operation& operation : program.operations) {
-    if (!std::holds_alternative<ElementwiseOp>(operation.attributes)) return nullptr;
+    if (!std::holds_alternative<ElementwiseOp>(operation.attributes) &&
+        !std::holds_alternative<CastAttributes>(operation.attributes)) {
+      return nullptr;
+    }
   }
   const auto* step = std::get_if<ElementwiseStep>(&plan.steps[0]);
   if (step == nullptr || step->may_fault) return nullptr;

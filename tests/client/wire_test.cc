@@ -188,6 +188,17 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
                          "operations { sort { indices: true } inputs: 0 }"));
   EXPECT_TRUE(EqualsText(Parse<v1::SortRequest>(*EncodeUnary(EncodeSort(x, {}), WantReceipt::kNo)),
                          "x { dtype: DTYPE_UINT8 shape: 1 data: 'a' } sort { axis: -1 }"));
+  EXPECT_TRUE(EqualsText(EncodeTake(x, x, {.axis = 1, .along = true}).program,
+                         "operations { take { axis: 1 along: true } inputs: [0, 1] }"));
+  EXPECT_TRUE(EqualsText(Parse<v1::TakeRequest>(*EncodeUnary(
+                             EncodeTake(x, x, {.axis = std::nullopt}), WantReceipt::kNo)),
+                         "x { dtype: DTYPE_UINT8 shape: 1 data: 'a' } "
+                         "indices { dtype: DTYPE_UINT8 shape: 1 data: 'a' } take {}"));
+  EXPECT_TRUE(EqualsText(EncodeScan(x, {.op = ScanOp::kCumProd, .axis = 1}).program,
+                         "operations { scan { op: SCAN_OP_CUMPROD axis: 1 } inputs: 0 }"));
+  EXPECT_TRUE(EqualsText(
+      Parse<v1::ScanRequest>(*EncodeUnary(EncodeScan(x, {.axis = std::nullopt}), WantReceipt::kNo)),
+      "x { dtype: DTYPE_UINT8 shape: 1 data: 'a' } scan { op: SCAN_OP_CUMSUM }"));
 }
 
 TEST(Wire, DecodeTakesRepliesOfVerbsAndPrograms) {

@@ -109,6 +109,46 @@ TEST_F(ClientCalls, SortsAlongAnAxis) {
   EXPECT_EQ(client_.Sort(x, {.count = 4}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(ClientCalls, SumsAndProductsSoFar) {
+  const Tensor x = *Tensor::From<int32_t>({2, 2}, {1, 2, 3, 4});
+  const absl::StatusOr<Tensor> sums = client_.Scan(x, {.op = ScanOp::kCumSum, .axis = 0});
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_THAT(*sums->as<int64_t>(), ElementsAre(1, 2, 4, 6));
+  Program program(1);
+  program.Output(program.Scan(program.input(0), {.op = ScanOp::kCumProd, .axis = std::nullopt}));
+  const Client::Reply outputs = client_.Run(program, {x});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(*outputs->at(0).as<int64_t>(), ElementsAre(1, 2, 6, 24));
+}
+
+TEST_F(ClientCalls, TakesByIndices) {
+  const Tensor x = *Tensor::From<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const absl::StatusOr<Tensor> columns = client_.Take(x, *Tensor::From<int32_t>({2}, {-1, 0}));
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  EXPECT_THAT(*columns->as<float>(), ElementsAre(3, 1, 6, 4));
+  const absl::StatusOr<Tensor> each =
+      client_.Take(x, *Tensor::From<int64_t>({2, 1}, {2, 0}), {.axis = 1, .along = true});
+  ASSERT_TRUE(each.ok()) << each.status();
+  EXPECT_THAT(each->shape(), ElementsAre(2, 1));
+  EXPECT_THAT(*each->as<float>(), ElementsAre(3, 4));
+  const absl::Status wrong = client_.Take(x, *Tensor::From<int32_t>({1}, {3})).status();
+  EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(wrong.message(), HasSubstr("indices have 3, allowed are -3 to 2"));
+}
+
+TEST_F(ClientCalls, TopKGivesValuesAndIndices) {
+  const Tensor x = *Tensor::From<float>({2, 3}, {3, 1, 2, 5, 6, 4});
+  const absl::StatusOr<Client::TopKTensors> top = client_.TopK(x, 2);
+  ASSERT_TRUE(top.ok()) << top.status();
+  EXPECT_THAT(*top->values.as<float>(), ElementsAre(3, 2, 6, 5));
+  EXPECT_THAT(*top->indices.as<int64_t>(), ElementsAre(0, 2, 1, 0));
+  const absl::StatusOr<Client::TopKTensors> least =
+      client_.TopK(x, 1, {.axis = 0, .largest = false});
+  ASSERT_TRUE(least.ok()) << least.status();
+  EXPECT_THAT(*least->values.as<float>(), ElementsAre(3, 1, 2));
+  EXPECT_EQ(client_.TopK(x, 4).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(ClientCalls, ProgramGivesSeveralOutputs) {
   Program program(2);
   const Program::Value product = program.MatMul(program.input(0), program.input(1));

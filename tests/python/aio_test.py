@@ -54,6 +54,10 @@ def test_operations(server: ServerProcess) -> None:
         )
         image = np.eye(4, dtype=np.uint8) * 9
         np.testing.assert_array_equal(await client.box(image, 1), image)
+        values, indices = await client.top_k(X, 1)
+        assert values == 2 and indices == 1
+        kept, where = await client.keep.top_k(X, 1, largest=False)
+        assert await kept.get() == 1 and await where.get() == 0
         p = gpucall.Program()
         x = p.input()
         p.output(x * 2, -x)

@@ -59,6 +59,14 @@ def ordered(x: Any = IMAGE, **fields: Any) -> Any:
     return _wire.SortRequest(x=x, sort=_wire.Sort(**fields))
 
 
+def scanned(x: Any = IMAGE, **fields: Any) -> Any:
+    return _wire.ScanRequest(x=x, scan=_wire.Scan(**fields))
+
+
+def taken(indices: Any, x: Any = IMAGE, **fields: Any) -> Any:
+    return _wire.TakeRequest(x=x, indices=indices, take=_wire.Take(**fields))
+
+
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
     return _wire.RunRequest(program=program(operations, outputs), inputs=inputs)
 
@@ -68,6 +76,7 @@ def step(*inputs: int, **kind: Any) -> Any:
 
 
 ONE = tensor([1, 2])
+ONES = tensor([1, 4], "int32")
 BIG = 2**40
 
 REQUESTS = [
@@ -214,6 +223,42 @@ REQUESTS = [
         ordered(raw([2], 16, _wire.DTYPES["complex64"])),
         UNIMPLEMENTED,
         ("sort", "complex64", "float16"),
+    ),
+    Bad("scan op unset", scanned(), INVALID, ("op",)),
+    Bad("scan op unknown", scanned(op=99), UNIMPLEMENTED, ("scan", "99")),
+    Bad("scan axis", scanned(op=1, axis=-3), INVALID, ("cumsum", "axis", "-3")),
+    Bad(
+        "scan of halves",
+        scanned(raw([2], 4, _wire.DTYPES["float16"]), op=2),
+        UNIMPLEMENTED,
+        ("cumprod", "float16", "float32"),
+    ),
+    Bad("take axis", taken(ONES, axis=2), INVALID, ("take", "axis", "2")),
+    Bad("take past the end", taken(ONES, axis=0), INVALID, ("take", "4", "-4 to 3")),
+    Bad(
+        "take before the start",
+        taken(tensor([-5], "int64"), axis=0),
+        INVALID,
+        ("take", "-5", "-4 to 3"),
+    ),
+    Bad("take by floats", taken(ONE), UNIMPLEMENTED, ("float32", "int32, int64")),
+    Bad(
+        "take along with other shapes",
+        taken(tensor([[0], [0], [0]], "int32"), axis=1, along=True),
+        INVALID,
+        ("take_along_axis", "(3, 1)", "(4, 5)"),
+    ),
+    Bad(
+        "take along with other ranks",
+        taken(ONES, axis=1, along=True),
+        INVALID,
+        ("take_along_axis", "(2)", "(4, 5)"),
+    ),
+    Bad(
+        "take of nothing",
+        taken(ONES, raw([0, 3], 0), axis=0),
+        INVALID,
+        ("take", "(0, 3)", "at least one"),
     ),
     # rearrangements
     Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),

@@ -90,7 +90,8 @@ def request_of(case: dict[str, Any]) -> tuple[str, bytes]:
 
 def offered(case: dict[str, Any], catalogue: dict[str, _info.OperationInfo]) -> bool:
     """Whether the server has the operation for the dtypes."""
-    moves = ("rearrange", "sort")  # which take what nothing computes with, too
+    # Those take what nothing computes with, too.
+    moves = ("rearrange", "sort", "scan", "take")
     everything = {
         name for op in catalogue.values() if op.kind not in moves for name in op.dtypes
     }

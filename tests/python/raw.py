@@ -18,6 +18,8 @@ PATHS = {
     "ReduceRequest": _wire.REDUCE,
     "RearrangeRequest": _wire.REARRANGE,
     "SortRequest": _wire.SORT,
+    "ScanRequest": _wire.SCAN,
+    "TakeRequest": _wire.TAKE,
     "RunRequest": _wire.RUN,
 }
 

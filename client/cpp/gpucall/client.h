@@ -110,6 +110,16 @@ class Client {
 
   absl::StatusOr<Tensor> Sort(const TensorRef& x, const SortOptions& sort = {},
                               const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Scan(const TensorRef& x, const ScanOptions& scan,
+                              const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Take(const TensorRef& x, const TensorRef& indices,
+                              const TakeOptions& take = {}, const CallOptions& options = {}) const;
+  // The `k` largest elements of each line, the largest first, and their int64 indices.
+  struct TopKTensors {
+    Tensor values, indices;
+  };
+  absl::StatusOr<TopKTensors> TopK(const TensorRef& x, int64_t k, const TopKOptions& top_k = {},
+                                   const CallOptions& options = {}) const;
 
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function)                                                              \

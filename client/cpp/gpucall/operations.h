@@ -103,6 +103,26 @@ struct SortOptions {
   std::optional<int64_t> count = {};  // only the first so many in the order
 };
 
+// Of integers and bools 64 bits wide, wrapping; floats are accumulated in float64.
+enum class ScanOp : uint8_t { kCumSum, kCumProd };
+struct ScanOptions {
+  ScanOp op = ScanOp::kCumSum;
+  std::optional<int64_t> axis = -1;  // negative: counted from the last; none: the flattened array
+};
+
+// Of indices, int32 or int64; negative ones count from the last.
+struct TakeOptions {
+  std::optional<int64_t> axis = -1;  // negative: counted from the last; none: the flattened array
+  // false: x's axis becomes the dimensions of the indices, as in numpy.take. true: indices have as
+  // many dimensions as x, and each its own place, as in numpy.take_along_axis.
+  bool along = false;
+};
+
+struct TopKOptions {
+  int64_t axis = -1;    // negative: counted from the last
+  bool largest = true;  // NaN is the largest; false: the smallest
+};
+
 }  // namespace client
 }  // namespace gpucall
 

@@ -27,7 +27,9 @@ class Program {
     uint32_t number;
   };
   struct Operation {
-    std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions, SortOptions> attributes;
+    std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions, SortOptions, ScanOptions,
+                 TakeOptions>
+        attributes;
     std::vector<uint32_t> inputs;
   };
 
@@ -46,6 +48,19 @@ class Program {
   }
 
   Value Sort(Value x, const SortOptions& options = {}) { return Append(options, {x}); }
+  Value Scan(Value x, const ScanOptions& options) { return Append(options, {x}); }
+  Value Take(Value x, Value indices, const TakeOptions& options = {}) {
+    return Append(options, {x, indices});
+  }
+  // The `k` largest elements of each line, the largest first, and their int64 indices.
+  struct TopKValues {
+    Value values, indices;
+  };
+  TopKValues TopK(Value x, int64_t k, const TopKOptions& options = {}) {
+    const Value indices =
+        Sort(x, {.axis = options.axis, .descending = options.largest, .indices = true, .count = k});
+    return {Take(x, indices, {.axis = options.axis, .along = true}), indices};
+  }
 
   // One function for each elementwise operation: Exp(x), Add(a, b), Where(condition, x, y).
 #define GPUCALL_ARITY_1(Function) \

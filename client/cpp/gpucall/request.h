@@ -27,6 +27,9 @@ class Request {
   static Request Filter(const TensorRef& image, const TensorRef& kernel,
                         const FilterOptions& filter);
   static Request Sort(const TensorRef& x, const SortOptions& options = {});
+  static Request Scan(const TensorRef& x, const ScanOptions& options);
+  static Request Take(const TensorRef& x, const TensorRef& indices,
+                      const TakeOptions& options = {});
   static Request Run(const Program& program, absl::Span<const TensorRef> inputs);
 
  private:

@@ -103,6 +103,39 @@ TEST(BatchLayout, HasAFaultWordForEachExecutionThatMayFault) {
   EXPECT_EQ(layout.faults_offset() + 12, layout.total_bytes());
 }
 
+TEST(BatchLayout, HasAnIndexFaultForEachExecutionThatTakes) {
+  Program program;
+  program.input_count = 2;
+  program.operations = {{TakeAttributes{.axis = 0}, {0, 1}}};
+  program.outputs = {2};
+  const Plan plan = PlanFor(program, {{DType::kUint8, {5}}, {DType::kInt32, {3}}});
+  const auto batch = Executions({&plan, &plan, &plan});
+  const BatchLayout layout{absl::MakeConstSpan(batch)};
+  ASSERT_TRUE(layout.has_index_faults());
+  EXPECT_GE(layout.index_faults_offset(), layout.faults_offset() + 12);
+  EXPECT_EQ(layout.index_faults_offset() % 16, 0);
+  EXPECT_EQ(layout.index_faults_offset() + 3 * 16, layout.total_bytes());
+  EXPECT_EQ(layout.faults_offset() + layout.fault_bytes(), layout.total_bytes());
+}
+
+// Reshapes of an input and of a result lie where these do, and make an output of the result.
+TEST(BatchLayout, ReshapesLieWhereTheirRootsDo) {
+  Program program;
+  program.input_count = 1;
+  const RearrangeAttributes flat = {.kind = RearrangeKind::kReshape, .sizes = {-1}};
+  program.operations = {
+      {flat, {0}}, {ElementwiseOp::kAbs, {1}}, {flat, {2}}, {ElementwiseOp::kExp, {3}}};
+  program.outputs = {3, 4};
+  const Plan plan = PlanFor(program, {{DType::kFloat32, {4, 5}}});
+  const auto batch = Executions({&plan, &plan});
+  const BatchLayout layout{absl::MakeConstSpan(batch)};
+  EXPECT_TRUE(layout.IsOnDevice(0));
+  EXPECT_EQ(layout.SlotsOf(1, 0).offset, layout.SlotsOf(0, 0).offset);
+  EXPECT_EQ(layout.SlotsOf(3, 0).offset, layout.SlotsOf(2, 0).offset);
+  EXPECT_GE(layout.SlotsOf(2, 0).offset, layout.download_offset());
+  EXPECT_EQ(layout.download_bytes(), 256 + 2 * 80);  // of two values, twice
+}
+
 TEST(BatchLayout, LeavesOutInputsThatNoStepReads) {
   Program program;
   program.input_count = 2;

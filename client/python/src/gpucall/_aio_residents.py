@@ -22,15 +22,18 @@ from gpucall._filters import Filters
 from gpucall._index import slice_bounds
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
+from gpucall._program import Program
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._request import (
     Request,
     request_of_call,
+    request_of_run,
     result_is_too_large,
 )
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
+from gpucall._top_k import TopK
 
 
 class ResidentClient(ABC):
@@ -251,6 +254,7 @@ class Keeper(
     Reductions[ArrayOrRemote, KeptResult],
     Rearrange[ArrayOrRemote, KeptResult],
     Lines[ArrayOrRemote, KeptResult],
+    TopK[Coroutine[Any, Any, tuple[RemoteArray, RemoteArray]]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""
 
@@ -263,3 +267,12 @@ class Keeper(
             lambda: request_of_call(call, receipts is not None), call.timeout
         )
         return arrays[0]
+
+    async def _run(
+        self, program: Program, x: ArrayOrRemote, timeout: float | None
+    ) -> tuple[RemoteArray, RemoteArray]:
+        receipts = _info.collector()
+        values, indices = await self._client._compute_kept(
+            lambda: request_of_run(program, (x,), receipts is not None), timeout
+        )
+        return values, indices

@@ -107,8 +107,10 @@ def result_dtype(
         return np.dtype("float32") if derivative and image.kind in "biu" else image
     if kind == "sort" and operation.sort.indices:
         return np.dtype("int64")
-    if kind in ("rearrange", "sort"):
+    if kind in ("rearrange", "sort", "take"):
         return np.result_type(operands[0])
+    if kind == "scan":
+        return _reduced_dtype(_wire.REDUCE_OPS["sum"], promoted)
     if kind == "reduce":
         return _reduced_dtype(operation.reduce.op, promoted)
     if kind == "elementwise":

@@ -29,6 +29,7 @@ from gpucall._request import (
 from gpucall._resident_client import Keeper, ResidentClient
 from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
+from gpucall._top_k import TopK
 
 
 def connect(
@@ -66,6 +67,7 @@ class Client(
     Reductions[ArrayOrRemote, Array],
     Rearrange[ArrayOrRemote, Array],
     Lines[ArrayOrRemote, Array],
+    TopK[tuple[Array, Array]],
     ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.
@@ -143,6 +145,12 @@ class Client(
             else self._compute(request, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def _run(
+        self, program: Program, x: ArrayOrRemote, timeout: float | None
+    ) -> tuple[Array, Array]:
+        values, indices = self.run(program, x, timeout=timeout)
+        return values, indices
 
     def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
         """A new array, its elements not set, in memory shared with the server.

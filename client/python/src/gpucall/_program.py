@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
-from gpucall._lines import Lines
+from gpucall._lines import Lines, top_k_of
 from gpucall._operations import Call, MatMul
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -22,6 +22,7 @@ _FUNCTIONS = {
     *(np.where, np.clip, np.round, np.real, np.imag, np.astype),
     *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
+    *(np.cumsum, np.cumprod, np.take, np.take_along_axis),
 }
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
@@ -222,6 +223,28 @@ class Program(
         for value in values:
             self._own(value)
         self.outputs += values
+
+    def top_k(
+        self,
+        x: Any,
+        /,
+        k: SupportsIndex,
+        axis: SupportsIndex = -1,
+        *,
+        largest: bool = True,
+    ) -> tuple[Value, Value]:
+        """The `k` largest elements of each line, the largest first, and their indices.
+
+        As Client.top_k.
+
+        Examples
+        --------
+        >>> p = gpucall.Program()
+        >>> p.output(*p.top_k(p.input(), 2))
+        >>> c.run(p, np.float32([20, 30, 10, 25]))
+        (array([30., 25.], dtype=float32), array([1, 3]))
+        """
+        return top_k_of(self, x, k, axis, largest)
 
     def _call(self, call: Call) -> Value:
         if call.timeout is not None:

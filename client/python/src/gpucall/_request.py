@@ -172,6 +172,12 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     elif operation.WhichOneof("kind") == "sort":
         path, fields = _wire.SORT, (1,)
         head = _wire.SortRequest(sort=operation.sort, options=options)
+    elif operation.WhichOneof("kind") == "scan":
+        path, fields = _wire.SCAN, (1,)
+        head = _wire.ScanRequest(scan=operation.scan, options=options)
+    elif operation.WhichOneof("kind") == "take":
+        path, fields = _wire.TAKE, (1, 2)
+        head = _wire.TakeRequest(take=operation.take, options=options)
     else:
         path, fields = _wire.FILTER, (1, 3)
         head = _wire.FilterRequest(filter=operation.filter, options=options)

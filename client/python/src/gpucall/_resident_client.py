@@ -14,6 +14,7 @@ from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
+from gpucall._program import Program
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
@@ -21,12 +22,14 @@ from gpucall._request import (
     MAX_UNARY_BYTES,
     Request,
     request_of_call,
+    request_of_run,
     result_is_too_large,
 )
 from gpucall._session import Releaser, Session
 from gpucall._shared_call import result_bytes
 from gpucall._stripes import Stripes
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
+from gpucall._top_k import TopK
 
 
 class ResidentClient(Holder):
@@ -205,6 +208,7 @@ class Keeper(
     Reductions[ArrayOrRemote, RemoteArray],
     Rearrange[ArrayOrRemote, RemoteArray],
     Lines[ArrayOrRemote, RemoteArray],
+    TopK[tuple[RemoteArray, RemoteArray]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.
 
@@ -221,3 +225,10 @@ class Keeper(
     def _call(self, call: Call) -> RemoteArray:
         request = request_of_call(call, _info.collector() is not None)
         return self._client._compute_kept(request, call.timeout)[0]
+
+    def _run(
+        self, program: Program, x: ArrayOrRemote, timeout: float | None
+    ) -> tuple[RemoteArray, RemoteArray]:
+        request = request_of_run(program, (x,), _info.collector() is not None)
+        values, indices = self._client._compute_kept(request, timeout)
+        return values, indices

@@ -40,6 +40,7 @@ def _enum(name: str, prefix: str) -> dict[str, int]:
 DTYPES = _enum("DType", "DTYPE_")
 ELEMENTWISE_OPS = _enum("ElementwiseOp", "ELEMENTWISE_OP_")
 REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
+SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 
 Tensor = _message("Tensor")
@@ -50,6 +51,8 @@ Filter = _message("Filter")
 Reduce = _message("Reduce")
 Rearrange = _message("Rearrange")
 Sort = _message("Sort")
+Scan = _message("Scan")
+Take = _message("Take")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -58,6 +61,8 @@ FilterRequest = _message("FilterRequest")
 ReduceRequest = _message("ReduceRequest")
 RearrangeRequest = _message("RearrangeRequest")
 SortRequest = _message("SortRequest")
+ScanRequest = _message("ScanRequest")
+TakeRequest = _message("TakeRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -96,6 +101,8 @@ FILTER = "/gpucall.v1.Compute/Filter"
 REDUCE = "/gpucall.v1.Compute/Reduce"
 REARRANGE = "/gpucall.v1.Compute/Rearrange"
 SORT = "/gpucall.v1.Compute/Sort"
+SCAN = "/gpucall.v1.Compute/Scan"
+TAKE = "/gpucall.v1.Compute/Take"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -112,7 +119,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

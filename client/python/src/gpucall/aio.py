@@ -34,6 +34,7 @@ from gpucall._request import (
 )
 from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
+from gpucall._top_k import TopK
 
 __all__ = ["Client", "RemoteArray", "connect"]
 
@@ -82,6 +83,7 @@ class Client(
     Reductions[ArrayOrRemote, Result],
     Rearrange[ArrayOrRemote, Result],
     Lines[ArrayOrRemote, Result],
+    TopK[Coroutine[Any, Any, tuple[Array, Array]]],
     ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
@@ -133,6 +135,12 @@ class Client(
             else await self._compute(prepare, timeout)
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    async def _run(
+        self, program: Program, x: ArrayOrRemote, timeout: float | None
+    ) -> tuple[Array, Array]:
+        values, indices = await self.run(program, x, timeout=timeout)
+        return values, indices
 
     async def statistics(self, *, timeout: float | None = None) -> _info.Statistics:
         """What the server holds now, for all its callers."""

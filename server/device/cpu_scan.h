@@ -1,0 +1,14 @@
+// Scans on the CPU.
+#ifndef GPUCALL_SERVER_DEVICE_CPU_SCAN_H_
+#define GPUCALL_SERVER_DEVICE_CPU_SCAN_H_
+
+#include "server/device/cpu_values.h"
+
+namespace gpucall {
+
+// Writes step.output.
+void RunScan(const ScanStep& step, const CpuValues& values);
+
+}  // namespace gpucall
+
+#endif  // GPUCALL_SERVER_DEVICE_CPU_SCAN_H_
