@@ -2,6 +2,9 @@
 #ifndef GPUCALL_SERVER_STORE_REAPER_H_
 #define GPUCALL_SERVER_STORE_REAPER_H_
 
+#include <malloc.h>
+
+#include <chrono>
 #include <thread>
 
 #include "server/base/mutex.h"
@@ -9,7 +12,8 @@
 
 namespace gpucall {
 
-// A thread that calls TensorStore::Reap every kPeriod. `store` must outlive it.
+// A thread that calls TensorStore::Reap every kPeriod, and gives the memory of lost callers back to
+// the system, which glibc would keep (process_tuning.h). `store` must outlive it.
 class Reaper {
  public:
   static constexpr std::chrono::milliseconds kPeriod{250};
@@ -28,7 +32,7 @@ class Reaper {
   void Run(TensorStore& store) {
     while (true) {
       const auto now = std::chrono::steady_clock::now();
-      store.Reap(now);
+      if (store.Reap(now) > 0) malloc_trim(0);
       MutexLock lock(mutex_);
       while (!stopping_ && std::chrono::steady_clock::now() < now + kPeriod) {
         stop_.WaitUntil(mutex_, now + kPeriod);
