@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
 from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
+from gpucall._aio_status import server_status
 from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
@@ -255,8 +256,9 @@ class Client(
         reply = StreamReply(progress)
         call = self._run_stream(request.chunks(progress), timeout=deadline.left())
         try:
-            async for message in call:
-                reply.add(message)
+            async with server_status(call):
+                async for message in call:
+                    reply.add(message)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
         finally:
