@@ -41,9 +41,9 @@ async def server_status(call: Any) -> AsyncIterator[None]:
             await asyncio.wait_for(changed.wait(), _WAIT_S)
         except asyncio.TimeoutError:
             raise error from None
-        code, details = statuses[0]
+        none = grpc.aio.Metadata()
         raise grpc.aio.AioRpcError(
-            code, error.initial_metadata(), error.trailing_metadata(), details
+            statuses[0][0], none, none, statuses[0][1], None
         ) from None
 
 
