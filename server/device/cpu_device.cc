@@ -13,6 +13,7 @@
 #include "server/base/status_macros.h"
 #include "server/device/cpu_block_pool.h"
 #include "server/device/cpu_copier.h"
+#include "server/device/cpu_creation.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
@@ -39,6 +40,7 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
+  if (const auto* creation = std::get_if<CreationStep>(&step)) return creation->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -212,6 +214,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunScan(*scan, values_);
   } else if (const auto* take = std::get_if<TakeStep>(&step)) {
     status = RunTake(*take, values_);
+  } else if (const auto* creation = std::get_if<CreationStep>(&step)) {
+    RunCreation(*creation, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -165,6 +165,8 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareScan(s, layout));
     } else if (std::holds_alternative<TakeStep>(steps[s])) {
       runs.push_back(PrepareTake(s, layout));
+    } else if (std::holds_alternative<CreationStep>(steps[s])) {
+      runs.push_back(PrepareCreation(s, layout));
     } else if (std::holds_alternative<SortStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
       runs.push_back(std::move(run));

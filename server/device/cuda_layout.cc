@@ -63,6 +63,10 @@ void VisitValues(const SortStep& step, Visit visit) {
   visit(step.output, true);
 }
 template <typename Visit>
+void VisitValues(const CreationStep& step, Visit visit) {
+  visit(step.output, true);
+}
+template <typename Visit>
 void VisitValues(const ScanStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);

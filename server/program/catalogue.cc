@@ -34,6 +34,8 @@ constexpr ElementwiseRow kElementwise[] = {
 };
 
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
+constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
+                                DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -154,6 +156,16 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
   rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});
+  const auto creation = [&](absl::string_view name, absl::Span<const DType> dtypes,
+                            absl::string_view description) {
+    rows.push_back({name, OperationKind::kCreation, 0, dtypes, description});
+  };
+  // In the order of CreationKind.
+  creation("full", every, "one value everywhere");
+  creation("arange", ordered.subspan(1), "evenly spaced numbers");
+  creation("random_uniform", kAllFloats, "random numbers, evenly distributed");
+  creation("random_normal", kAllFloats, "random numbers, normally distributed");
+  creation("random_integers", ordered.subspan(1, 8), "random integers, evenly distributed");
   return rows;
 }
 
@@ -212,6 +224,11 @@ const CatalogueRow& RowOf(ScanOp op) {
 const CatalogueRow& RowOf(const TakeAttributes& attributes) {
   static const size_t first = FirstRow(OperationKind::kTake);
   return Catalogue()[first + (attributes.along ? 1 : 0)];
+}
+
+const CatalogueRow& RowOf(CreationKind kind) {
+  static const size_t first = FirstRow(OperationKind::kCreation);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

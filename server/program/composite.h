@@ -11,9 +11,9 @@
 namespace gpucall {
 
 // The operations that together are `operation`: itself, unless it is a composite filter, compares
-// int64 with uint64, reduces a dtype that has no kernels (ReducedIn), or scans halves. The first
-// makes value number `next`, each one more; the last makes the result. `operands` are the dtypes of
-// the inputs. REQUIRES: InferType accepts the operation.
+// int64 with uint64, reduces a dtype that has no kernels (ReducedIn), or scans or makes halves. The
+// first makes value number `next`, each one more; the last makes the result. `operands` are the
+// dtypes of the inputs. REQUIRES: InferType accepts the operation.
 std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,
                               uint32_t next);
 

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
@@ -163,6 +164,9 @@ class StepMaker {
       step.indices = operation.inputs[1];
       step.output = ValueOf(k);
       return step;
+    }
+    if (const auto* attributes = std::get_if<CreationAttributes>(&operation.attributes)) {
+      return LowerCreation(*attributes, ValueOf(k));
     }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;

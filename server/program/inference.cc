@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
@@ -143,6 +144,12 @@ absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands oper
   GPUCALL_ASSIGN_OR_RETURN(TakeLowering lowering,
                            LowerTake(attributes, *operands[0], *operands[1]));
   return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const CreationAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), 0));
+  GPUCALL_RETURN_IF_ERROR(CheckCreation(attributes));
+  return TensorType{attributes.dtype, attributes.shape};
 }
 
 }  // namespace

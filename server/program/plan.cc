@@ -192,6 +192,18 @@ void AddStep(const ScanStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+// With the shape too, which does not follow from those of inputs.
+void AddStep(const CreationStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.output);
+  signature.Add(plan.values[step.output].dtype);
+  signature.AddList(plan.values[step.output].shape);
+  signature.Add(step.kind);
+  signature.Add(step.bits);
+  for (const double number : {step.first, step.second, step.step}) signature.Add(number);
+  for (const int64_t number : {step.integer_first, step.integer_step}) signature.Add(number);
+  for (const uint64_t number : {step.range, step.seed}) signature.Add(number);
+}
+
 void AddStep(const TakeStep& step, const Plan& plan, Signature& signature) {
   for (uint32_t value : {step.x, step.indices, step.output}) signature.Add(value);
   signature.Add(step.axis.has_value());

@@ -143,8 +143,19 @@ struct TakeStep {
   bool along;
 };
 
+// Elements made from their index alone.
+struct CreationStep {
+  uint32_t output;
+  CreationKind kind;  // not kFull, which is a rearrangement of nothing
+  // As creation::Recipe in kernels/creation_functions.h has them.
+  int bits = 0;
+  double first = 0, second = 0, step = 0;
+  int64_t integer_first = 0, integer_step = 0;
+  uint64_t range = 0, seed = 0;
+};
+
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
-                          SortStep, ScanStep, TakeStep>;
+                          SortStep, ScanStep, TakeStep, CreationStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -158,10 +159,32 @@ struct TakeAttributes {
   bool operator==(const TakeAttributes&) const = default;
 };
 
+enum class CreationKind : uint8_t {
+  kFull,
+  kArange,
+  kRandomUniform,
+  kRandomNormal,
+  kRandomIntegers
+};
+
+// As creation.proto has them; those that the kind uses.
+struct CreationAttributes {
+  CreationKind kind = CreationKind::kFull;
+  DType dtype = DType::kUnspecified;
+  absl::InlinedVector<int64_t, 8> shape = {};
+  std::string value = {};      // one element
+  double first = 0, step = 0;  // start and step, low and high, mean and standard deviation
+  int64_t integer_first = 0, integer_step = 0;  // start and step of integers; low
+  uint64_t range = 0, seed = 0;
+  int bits = 0;  // significant ones of uniform numbers; 0: those of the dtype
+  bool operator==(const CreationAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
+               CreationAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

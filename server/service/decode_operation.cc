@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_creation.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_rearrange.h"
 
@@ -293,12 +294,16 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeScan(operation.scan()));
       return result;
     }
+    case v1::Operation::kCreation: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeCreation(operation.creation()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take");
+      "sort, scan, take, creation");
 }
 
 }  // namespace gpucall

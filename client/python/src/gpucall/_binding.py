@@ -48,6 +48,9 @@ class _Binding:
 
     def _resolve(self, call: Call) -> list[int]:
         """The operands: an index into the arrays, or -1 - k for the result of operation k."""
+        if not call.operands:
+            self._results.append(numpy_dtype(call.operation.creation.dtype))
+            return []
         dtypes = [o if is_weak(o) else self._dtype(o) for o in call.operands]
         promoted = promote(dtypes[call.first_promoted :])
         refs = []

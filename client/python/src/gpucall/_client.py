@@ -10,14 +10,10 @@ import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
 from gpucall._channel import channel_options, full_target
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
-from gpucall._filters import Filters
-from gpucall._lines import Lines
-from gpucall._operations import Call, MatMul
+from gpucall._families import Operations
+from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
@@ -61,12 +57,7 @@ def connect(
 
 @final
 class Client(
-    Elementwise[ArrayOrRemote, Array],
-    MatMul[ArrayOrRemote, Array],
-    Filters[ArrayOrRemote, Array],
-    Reductions[ArrayOrRemote, Array],
-    Rearrange[ArrayOrRemote, Array],
-    Lines[ArrayOrRemote, Array],
+    Operations[ArrayOrRemote, Array],
     TopK[tuple[Array, Array]],
     ResidentClient,
 ):

@@ -17,14 +17,10 @@ from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
 from gpucall._aio_status import server_status
 from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
-from gpucall._filters import Filters
-from gpucall._lines import Lines
-from gpucall._operations import Call, MatMul
+from gpucall._families import Operations
+from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
@@ -78,12 +74,7 @@ def connect(
 
 @final
 class Client(
-    Elementwise[ArrayOrRemote, Result],
-    MatMul[ArrayOrRemote, Result],
-    Filters[ArrayOrRemote, Result],
-    Reductions[ArrayOrRemote, Result],
-    Rearrange[ArrayOrRemote, Result],
-    Lines[ArrayOrRemote, Result],
+    Operations[ArrayOrRemote, Result],
     TopK[Coroutine[Any, Any, tuple[Array, Array]]],
     ResidentClient,
 ):
