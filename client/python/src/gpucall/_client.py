@@ -14,7 +14,9 @@ from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
 from gpucall._lines import Lines
-from gpucall._operations import Call, MatMul
+from gpucall._matmul import MatMul
+from gpucall._matmul_many import MatMulMany
+from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -68,6 +70,7 @@ class Client(
     Rearrange[ArrayOrRemote, Array],
     Lines[ArrayOrRemote, Array],
     TopK[tuple[Array, Array]],
+    MatMulMany,
     ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.

@@ -12,7 +12,8 @@ from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._lines import Lines, top_k_of
-from gpucall._operations import Call, MatMul
+from gpucall._matmul import MatMul
+from gpucall._operations import Call
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 from gpucall._remote import RemoteRef

@@ -13,7 +13,8 @@ from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._lines import Lines
-from gpucall._operations import Call, MatMul
+from gpucall._matmul import MatMul
+from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions

@@ -20,7 +20,9 @@ from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._lines import Lines
-from gpucall._operations import Call, MatMul
+from gpucall._matmul import MatMul
+from gpucall._matmul_many import AsyncMatMulMany
+from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -84,6 +86,7 @@ class Client(
     Rearrange[ArrayOrRemote, Result],
     Lines[ArrayOrRemote, Result],
     TopK[Coroutine[Any, Any, tuple[Array, Array]]],
+    AsyncMatMulMany,
     ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
