@@ -37,6 +37,8 @@ template <typename Visit>
 void VisitValues(const MatMulStep& step, Visit visit) {
   visit(step.a, false);
   visit(step.b, false);
+  if (step.c != MatMulStep::kNone) visit(step.c, false);
+  if (step.bias != MatMulStep::kNone) visit(step.bias, false);
   visit(step.output, true);
 }
 template <typename Visit>

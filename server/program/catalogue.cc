@@ -33,7 +33,6 @@ constexpr ElementwiseRow kElementwise[] = {
 #undef GPUCALL_ELEMENTWISE
 };
 
-constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
 constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
                                 DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
@@ -99,7 +98,9 @@ std::vector<CatalogueRow> MakeRows() {
     rows.push_back(
         {row.name, OperationKind::kElementwise, row.arity, AcceptedDTypes(row), row.description});
   }
-  rows.push_back({"matmul", OperationKind::kMatMul, 2, kFloats,
+  static const auto& every = *new std::vector<DType>(EveryDType());
+  rows.push_back({"matmul", OperationKind::kMatMul, 2,
+                  absl::MakeConstSpan(every).subspan(1),  // no bool, which is the first
                   "matrix product, batched over leading dimensions"});
   const auto filter = [&](absl::string_view name, int inputs, absl::string_view description) {
     rows.push_back({name, OperationKind::kFilter, inputs, kImages, description});
@@ -127,7 +128,6 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
-  static const auto& every = *new std::vector<DType>(EveryDType());
   const absl::Span<const DType> ordered =  // no complex ones, which are the last
       absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
 #define GPUCALL_REDUCE(Function, name, result, size, empty, description) \

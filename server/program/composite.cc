@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "server/program/creation.h"
+#include "server/program/matmul.h"
 #include "server/program/reduce.h"
 
 namespace gpucall {
@@ -129,6 +130,9 @@ std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType
   }
   if (std::holds_alternative<CreationAttributes>(operation.attributes)) {
     return ExpandCreation(operation, next);
+  }
+  if (std::holds_alternative<MatMulAttributes>(operation.attributes)) {
+    return ExpandMatMul(operation, operands, next);
   }
   if (std::holds_alternative<ScanAttributes>(operation.attributes)) {
     return ExpandScan(operation, operands[0], next);

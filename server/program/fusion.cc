@@ -10,6 +10,7 @@
 #include "server/program/catalogue.h"
 #include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/matmul.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -194,14 +195,15 @@ class StepMaker {
 
   MatMulStep MakeMatMul(uint32_t k, const Operation& operation,
                         const MatMulAttributes& attributes) const {
-    const Shape &a = values_[operation.inputs[0]].shape, &result = ShapeOf(k);
-    return {.a = operation.inputs[0],
-            .b = operation.inputs[1],
-            .output = ValueOf(k),
-            .attributes = attributes,
-            .m = result[result.size() - 2],
-            .n = result[result.size() - 1],
-            .k = a[a.size() - (attributes.transpose_a ? 2 : 1)]};
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    MatMulStep step = LowerMatMul(attributes, inputs)->step;
+    step.a = operation.inputs[0];
+    step.b = operation.inputs[1];
+    if (step.c != MatMulStep::kNone) step.c = operation.inputs[step.c];
+    if (step.bias != MatMulStep::kNone) step.bias = operation.inputs[step.bias];
+    step.output = ValueOf(k);
+    return step;
   }
 
   Broadcast BroadcastOf(uint32_t value, const Shape& shape) const {

@@ -133,10 +133,15 @@ void AddStep(const ElementwiseStep& step, const Plan& plan, Signature& signature
 }
 
 void AddStep(const MatMulStep& step, const Plan& plan, Signature& signature) {
-  for (uint32_t value : {step.a, step.b, step.output}) signature.Add(value);
-  signature.Add(step.attributes.transpose_a);
-  signature.Add(step.attributes.transpose_b);
-  signature.Add(plan.values[step.output].dtype);
+  const MatMulAttributes& attributes = step.attributes;
+  for (uint32_t value : {step.a, step.b, step.c, step.bias, step.output}) signature.Add(value);
+  signature.Add(attributes.transpose_a);
+  signature.Add(attributes.transpose_b);
+  signature.Add(attributes.precision);
+  signature.Add(attributes.alpha);
+  signature.Add(attributes.beta);
+  signature.Add(attributes.activation);
+  for (uint32_t value : {step.a, step.b, step.output}) signature.Add(plan.values[value].dtype);
 }
 
 void AddStep(const FilterStep& step, const Plan& plan, Signature& signature) {

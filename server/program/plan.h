@@ -52,12 +52,17 @@ struct ElementwiseStep {
   bool may_fault = false;       // an instruction must check its operands (integer power)
 };
 
-// c[..., m, n] = a[..., m, k] * b[..., k, n] after transposes; dtypes are equal, float32 or
-// float64.
+// output[..., m, n] = alpha * a[..., m, k] b[..., k, n] + beta * c + bias, after transposes; relu
+// of it where activation is kRelu, which no other is. Dtypes of a and b are equal, or both are
+// integers; those of c and bias are the output's.
 struct MatMulStep {
+  static constexpr uint32_t kNone = ~0u;
   uint32_t a, b, output;
+  uint32_t c = kNone, bias = kNone;  // bias has n elements
   MatMulAttributes attributes;
-  int64_t m, n, k;  // k may be 0: the result is zeros
+  int64_t m, n, k;                // k may be 0: the sums are zeros
+  Shape batch, a_batch, b_batch;  // of the products, of the matrices of a and of b
+  absl::InlinedVector<int64_t, kMaxRank + 2> c_strides;  // in elements, along batch, m and n
 };
 
 // A 2-D filter over `channels` interleaved planes of rows x columns, lowered to what kernels do.

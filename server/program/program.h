@@ -33,9 +33,19 @@ struct CastAttributes {
   bool operator==(const CastAttributes&) const = default;
 };
 
+enum class MatMulPrecision : uint8_t { kHighest, kTf32, kBf16 };
+enum class Activation : uint8_t { kNone, kRelu, kGelu, kGeluTanh };
+
+// activation(alpha * a b + beta * c + bias)
 struct MatMulAttributes {
   bool transpose_a = false;
   bool transpose_b = false;
+  DType output_dtype = DType::kUnspecified;  // unspecified: the operands'
+  MatMulPrecision precision = MatMulPrecision::kHighest;
+  double alpha = 1, beta = 1;
+  bool addend = false;  // there is a c
+  bool bias = false;
+  Activation activation = Activation::kNone;
   bool operator==(const MatMulAttributes&) const = default;
 };
 

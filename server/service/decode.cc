@@ -5,6 +5,7 @@
 #include "gpucall/v1/tensors.pb.h"
 #include "server/base/status_macros.h"
 #include "server/service/decode_lines.h"
+#include "server/service/decode_matmul.h"
 #include "server/service/decode_operation.h"
 #include "server/service/decode_rearrange.h"
 #include "server/service/request_reader.h"
@@ -210,16 +211,25 @@ absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slic
 
 absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> bytes,
                                                 TensorSources& sources) {
-  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
-                           Parse<v1::MatMulRequest>(bytes, {v1::MatMulRequest::kAFieldNumber,
-                                                            v1::MatMulRequest::kBFieldNumber}));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const auto parsed,
+      Parse<v1::MatMulRequest>(
+          bytes, {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber,
+                  v1::MatMulRequest::kCFieldNumber, v1::MatMulRequest::kBiasFieldNumber}));
   const v1::MatMulRequest& request = parsed.message;
   DecodedCall call;
   GPUCALL_RETURN_IF_ERROR(
       AddInput("a", parsed.Find(v1::MatMulRequest::kAFieldNumber), sources, call));
   GPUCALL_RETURN_IF_ERROR(
       AddInput("b", parsed.Find(v1::MatMulRequest::kBFieldNumber), sources, call));
-  SetOneOperation(DecodeMatMul(request.attributes()), call);
+  GPUCALL_ASSIGN_OR_RETURN(const MatMulAttributes attributes, DecodeMatMul(request.attributes()));
+  for (const auto& [name, field] : {std::pair("c", v1::MatMulRequest::kCFieldNumber),
+                                    std::pair("bias", v1::MatMulRequest::kBiasFieldNumber)}) {
+    if (const WireTensor* tensor = parsed.Find(field)) {
+      GPUCALL_RETURN_IF_ERROR(AddInput(name, *tensor, sources, call));
+    }
+  }
+  SetOneOperation(attributes, call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }

@@ -10,6 +10,7 @@
 #include "server/program/catalogue.h"
 #include "server/service/decode_creation.h"
 #include "server/service/decode_lines.h"
+#include "server/service/decode_matmul.h"
 #include "server/service/decode_rearrange.h"
 
 namespace gpucall {
@@ -225,10 +226,6 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
                                                  ", allowed is none: cast alone takes one"));
 }
 
-MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
-  return {matmul.transpose_a(), matmul.transpose_b()};
-}
-
 absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
   FilterAttributes attributes;
   GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
@@ -269,9 +266,10 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
           result.attributes, DecodeElementwise(operation.elementwise(), operation.output_dtype()));
       return result;
     }
-    case v1::Operation::kMatmul:
-      result.attributes = DecodeMatMul(operation.matmul());
+    case v1::Operation::kMatmul: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeMatMul(operation.matmul()));
       return result;
+    }
     case v1::Operation::kFilter: {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeFilter(operation.filter()));
       return result;

@@ -108,6 +108,9 @@ def result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "matmul":
+        number = operation.matmul.output_dtype
+        return numpy_dtype(number) if number else promote(operands[:2])
     if kind == "sort" and operation.sort.indices:
         return np.dtype("int64")
     if kind in ("rearrange", "sort", "take"):

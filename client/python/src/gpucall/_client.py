@@ -12,6 +12,7 @@ from gpucall import _info, _progress, _wire
 from gpucall._channel import channel_options, full_target
 from gpucall._error import Error, expired, from_rpc
 from gpucall._families import Operations
+from gpucall._matmul_many import MatMulMany
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._remote import ArrayOrRemote
@@ -59,6 +60,7 @@ def connect(
 class Client(
     Operations[ArrayOrRemote, Array],
     TopK[tuple[Array, Array]],
+    MatMulMany,
     ResidentClient,
 ):
     """Calls a server's operations; each takes array_like and returns a new array.

@@ -6,7 +6,8 @@ from gpucall._creation import Creation
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._lines import Lines
-from gpucall._operations import MatMul, Operand, Result
+from gpucall._matmul import MatMul
+from gpucall._operations import Operand, Result
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
 

@@ -163,7 +163,7 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
             options=options,
         )
     elif operation.WhichOneof("kind") == "matmul":
-        path, fields = _wire.MATMUL, (1, 2)
+        path, fields = _wire.MATMUL, _matmul_fields(operation.matmul)
         head = _wire.MatMulRequest(attributes=operation.matmul, options=options)
     elif operation.WhichOneof("kind") == "reduce":
         path, fields = _wire.REDUCE, (1,)
@@ -187,6 +187,15 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
         path, fields = _wire.RUN, (2,) * len(arrays)
         head = _wire.RunRequest(program=program, options=options)
     return Request(path, head, list(zip(fields, arrays, strict=False)), program)
+
+
+def _matmul_fields(attributes: Any) -> tuple[int, ...]:
+    return (
+        1,
+        2,
+        *([4] if attributes.addend else []),
+        *([5] if attributes.bias else []),
+    )
 
 
 def request_of_run(

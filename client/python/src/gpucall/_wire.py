@@ -41,6 +41,8 @@ DTYPES = _enum("DType", "DTYPE_")
 ELEMENTWISE_OPS = _enum("ElementwiseOp", "ELEMENTWISE_OP_")
 REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
+PRECISIONS = _enum("MatMulPrecision", "MATMUL_PRECISION_")
+ACTIVATIONS = _enum("Activation", "ACTIVATION_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 
 Tensor = _message("Tensor")

@@ -19,6 +19,7 @@ from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
 from gpucall._error import Error, from_rpc
 from gpucall._families import Operations
+from gpucall._matmul_many import AsyncMatMulMany
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._remote import ArrayOrRemote
@@ -76,6 +77,7 @@ def connect(
 class Client(
     Operations[ArrayOrRemote, Result],
     TopK[Coroutine[Any, Any, tuple[Array, Array]]],
+    AsyncMatMulMany,
     ResidentClient,
 ):
     """Calls a server's operations; the methods are those of gpucall.Client, awaited.
