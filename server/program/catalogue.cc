@@ -1,5 +1,6 @@
 #include "server/program/catalogue.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -91,6 +92,16 @@ std::vector<DType> EveryDType() {
   return dtypes;
 }
 
+// In the order of ImageKind.
+void AddImageRows(std::vector<CatalogueRow>& rows) {
+  static constexpr DType kColours[] = {DType::kUint8, DType::kUint16, DType::kFloat32};
+  const auto image = [&](absl::string_view name, absl::Span<const DType> dtypes,
+                         absl::string_view description) {
+    rows.push_back({name, OperationKind::kImage, 1, dtypes, description});
+  };
+  image("convert_colour", kColours, "rgb to gray, hsv or ycrcb, and back");
+}
+
 std::vector<CatalogueRow> MakeRows() {
   std::vector<CatalogueRow> rows;
   for (const ElementwiseRow& row : kElementwise) {
@@ -154,6 +165,7 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
   rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});
+  AddImageRows(rows);
   return rows;
 }
 
@@ -212,6 +224,11 @@ const CatalogueRow& RowOf(ScanOp op) {
 const CatalogueRow& RowOf(const TakeAttributes& attributes) {
   static const size_t first = FirstRow(OperationKind::kTake);
   return Catalogue()[first + (attributes.along ? 1 : 0)];
+}
+
+const CatalogueRow& RowOf(ImageKind kind) {
+  static const size_t first = FirstRow(OperationKind::kImage);
+  return Catalogue()[std::min(first + static_cast<size_t>(kind), Catalogue().size() - 1)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

@@ -4,6 +4,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/image.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -142,6 +143,14 @@ absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands oper
       CheckOperandCount(RowOf(attributes).name, operands.size(), 2, " (x, indices)"));
   GPUCALL_ASSIGN_OR_RETURN(TakeLowering lowering,
                            LowerTake(attributes, *operands[0], *operands[1]));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands operands) {
+  const size_t wanted = 1;
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
+                                            wanted == 1 ? " (image)" : ""));
+  GPUCALL_ASSIGN_OR_RETURN(ImageLowering lowering, LowerImage(attributes, operands));
   return std::move(lowering.output);
 }
 

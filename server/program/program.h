@@ -10,6 +10,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
+#include "server/program/border.h"
+#include "server/program/image_attributes.h"
 
 namespace gpucall {
 
@@ -63,13 +65,6 @@ enum class FilterKind : uint8_t {
   kGaussianLaplace,
   kGaussianGradientMagnitude
 };
-enum class BorderMode : uint8_t {
-  kNearest,
-  kReflect,
-  kMirror,
-  kWrap,
-  kConstant
-};  // scipy.ndimage's
 
 struct FilterAttributes {
   FilterKind kind = FilterKind::kGaussian;
@@ -161,7 +156,8 @@ struct TakeAttributes {
 struct Operation {
   // CastAttributes stand for kCast.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
+               ImageAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

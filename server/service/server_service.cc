@@ -25,6 +25,8 @@ const char* KindName(OperationKind kind) {
       return "scan";
     case OperationKind::kTake:
       return "take";
+    case OperationKind::kImage:
+      return "image";
   }
   return "";
 }

@@ -19,6 +19,7 @@ from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._index import slice_bounds
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
@@ -254,6 +255,7 @@ class Keeper(
     Reductions[ArrayOrRemote, KeptResult],
     Rearrange[ArrayOrRemote, KeptResult],
     Lines[ArrayOrRemote, KeptResult],
+    Images[ArrayOrRemote, KeptResult],
     TopK[Coroutine[Any, Any, tuple[RemoteArray, RemoteArray]]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""

@@ -13,6 +13,7 @@ from gpucall._channel import channel_options, full_target
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
@@ -67,6 +68,7 @@ class Client(
     Reductions[ArrayOrRemote, Array],
     Rearrange[ArrayOrRemote, Array],
     Lines[ArrayOrRemote, Array],
+    Images[ArrayOrRemote, Array],
     TopK[tuple[Array, Array]],
     ResidentClient,
 ):

@@ -11,6 +11,7 @@ import numpy as np
 from gpucall import _wire
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._lines import Lines, top_k_of
 from gpucall._operations import Call, MatMul
 from gpucall._rearrange import Rearrange
@@ -170,6 +171,7 @@ class Program(
     Reductions[Any, Value],
     Rearrange[Any, Value],
     Lines[Any, Value],
+    Images[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 

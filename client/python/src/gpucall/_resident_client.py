@@ -12,6 +12,7 @@ from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
@@ -208,6 +209,7 @@ class Keeper(
     Reductions[ArrayOrRemote, RemoteArray],
     Rearrange[ArrayOrRemote, RemoteArray],
     Lines[ArrayOrRemote, RemoteArray],
+    Images[ArrayOrRemote, RemoteArray],
     TopK[tuple[RemoteArray, RemoteArray]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.

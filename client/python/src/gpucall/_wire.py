@@ -42,6 +42,7 @@ ELEMENTWISE_OPS = _enum("ElementwiseOp", "ELEMENTWISE_OP_")
 REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
+COLOUR_CONVERSIONS = _enum("ColourConversion", "COLOUR_CONVERSION_")
 
 Tensor = _message("Tensor")
 Operation = _message("Operation")
@@ -53,6 +54,7 @@ Rearrange = _message("Rearrange")
 Sort = _message("Sort")
 Scan = _message("Scan")
 Take = _message("Take")
+Image = _message("Image")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -63,6 +65,7 @@ RearrangeRequest = _message("RearrangeRequest")
 SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
 TakeRequest = _message("TakeRequest")
+ImageRequest = _message("ImageRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -103,6 +106,7 @@ REARRANGE = "/gpucall.v1.Compute/Rearrange"
 SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
 TAKE = "/gpucall.v1.Compute/Take"
+IMAGE = "/gpucall.v1.Compute/Image"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -119,7 +123,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, IMAGE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

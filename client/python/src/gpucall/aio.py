@@ -19,6 +19,7 @@ from gpucall._deadline import Deadline
 from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._lines import Lines
 from gpucall._operations import Call, MatMul
 from gpucall._program import Program
@@ -83,6 +84,7 @@ class Client(
     Reductions[ArrayOrRemote, Result],
     Rearrange[ArrayOrRemote, Result],
     Lines[ArrayOrRemote, Result],
+    Images[ArrayOrRemote, Result],
     TopK[Coroutine[Any, Any, tuple[Array, Array]]],
     ResidentClient,
 ):
