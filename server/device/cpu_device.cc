@@ -16,6 +16,7 @@
 #include "server/device/cpu_creation.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
+#include "server/device/cpu_image.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_rearrange.h"
@@ -41,6 +42,7 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
   if (const auto* creation = std::get_if<CreationStep>(&step)) return creation->output;
+  if (const auto* image = std::get_if<ImageStep>(&step)) return image->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -216,6 +218,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunTake(*take, values_);
   } else if (const auto* creation = std::get_if<CreationStep>(&step)) {
     RunCreation(*creation, values_);
+  } else if (const auto* image = std::get_if<ImageStep>(&step)) {
+    RunImage(*image, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -163,6 +163,8 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareRearrange(s, layout));
     } else if (std::holds_alternative<ScanStep>(steps[s])) {
       runs.push_back(PrepareScan(s, layout));
+    } else if (std::holds_alternative<ImageStep>(steps[s])) {
+      runs.push_back(PrepareImage(s, layout));
     } else if (std::holds_alternative<TakeStep>(steps[s])) {
       runs.push_back(PrepareTake(s, layout));
     } else if (std::holds_alternative<CreationStep>(steps[s])) {

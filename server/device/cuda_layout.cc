@@ -79,6 +79,12 @@ void VisitValues(const TakeStep& step, Visit visit) {
   visit(step.indices, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const ImageStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.second != ImageStep::kNone) visit(step.second, false);
+  visit(step.output, true);
+}
 
 bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 

@@ -1,5 +1,6 @@
 #include "server/program/catalogue.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -92,6 +93,16 @@ std::vector<DType> EveryDType() {
   return dtypes;
 }
 
+// In the order of ImageKind.
+void AddImageRows(std::vector<CatalogueRow>& rows) {
+  static constexpr DType kColours[] = {DType::kUint8, DType::kUint16, DType::kFloat32};
+  const auto image = [&](absl::string_view name, absl::Span<const DType> dtypes,
+                         absl::string_view description) {
+    rows.push_back({name, OperationKind::kImage, 1, dtypes, description});
+  };
+  image("convert_colour", kColours, "rgb to gray, hsv or ycrcb, and back");
+}
+
 std::vector<CatalogueRow> MakeRows() {
   std::vector<CatalogueRow> rows;
   for (const ElementwiseRow& row : kElementwise) {
@@ -166,6 +177,7 @@ std::vector<CatalogueRow> MakeRows() {
   creation("random_uniform", kAllFloats, "random numbers, evenly distributed");
   creation("random_normal", kAllFloats, "random numbers, normally distributed");
   creation("random_integers", ordered.subspan(1, 8), "random integers, evenly distributed");
+  AddImageRows(rows);
   return rows;
 }
 
@@ -229,6 +241,11 @@ const CatalogueRow& RowOf(const TakeAttributes& attributes) {
 const CatalogueRow& RowOf(CreationKind kind) {
   static const size_t first = FirstRow(OperationKind::kCreation);
   return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
+const CatalogueRow& RowOf(ImageKind kind) {
+  static const size_t first = FirstRow(OperationKind::kImage);
+  return Catalogue()[std::min(first + static_cast<size_t>(kind), Catalogue().size() - 1)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

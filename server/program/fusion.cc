@@ -10,6 +10,7 @@
 #include "server/program/catalogue.h"
 #include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/image.h"
 #include "server/program/matmul.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
@@ -169,6 +170,9 @@ class StepMaker {
     if (const auto* attributes = std::get_if<CreationAttributes>(&operation.attributes)) {
       return LowerCreation(*attributes, ValueOf(k));
     }
+    if (const auto* attributes = std::get_if<ImageAttributes>(&operation.attributes)) {
+      return MakeImage(k, operation, *attributes);
+    }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
     FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
@@ -190,6 +194,17 @@ class StepMaker {
       if (part.input != RearrangeStep::kFill) part.input = operation.inputs[part.input];
     }
     for (uint32_t value : operation.inputs) step.attributes += absl::StrCat(" ", value);
+    return step;
+  }
+
+  ImageStep MakeImage(uint32_t k, const Operation& operation,
+                      const ImageAttributes& attributes) const {
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    ImageStep step = LowerImage(attributes, inputs)->step;
+    step.x = operation.inputs[0];
+    if (operation.inputs.size() == 2) step.second = operation.inputs[1];
+    step.output = ValueOf(k);
     return step;
   }
 

@@ -5,6 +5,7 @@
 #include "server/program/catalogue.h"
 #include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/image.h"
 #include "server/program/matmul.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
@@ -100,6 +101,14 @@ absl::StatusOr<TensorType> Infer(const CreationAttributes& attributes, Operands 
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), 0));
   GPUCALL_RETURN_IF_ERROR(CheckCreation(attributes));
   return TensorType{attributes.dtype, attributes.shape};
+}
+
+absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands operands) {
+  const size_t wanted = 1;
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
+                                            wanted == 1 ? " (image)" : ""));
+  GPUCALL_ASSIGN_OR_RETURN(ImageLowering lowering, LowerImage(attributes, operands));
+  return std::move(lowering.output);
 }
 
 }  // namespace

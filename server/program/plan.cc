@@ -218,6 +218,16 @@ void AddStep(const TakeStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.indices].dtype);
 }
 
+void AddStep(const ImageStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.x, step.second, step.output}) signature.Add(value);
+  signature.Add(step.form);
+  signature.Add(step.option);
+  signature.Add(step.mode);
+  signature.AddList(step.numbers);
+  signature.Add(plan.values[step.x].dtype);
+  signature.Add(plan.values[step.output].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);

@@ -159,8 +159,27 @@ struct CreationStep {
   uint64_t range = 0, seed = 0;
 };
 
+// One kernel over images, each rows x columns x channels (kernels/image.h says what each form does
+// and what `option`, `numbers` and `table` are to it).
+struct ImageStep {
+  enum class Form : uint8_t { kConvertColour };
+  struct Sizes {
+    int64_t images = 1, rows = 1, columns = 1, channels = 1;
+  };
+  static constexpr uint32_t kNone = ~0u;
+
+  uint32_t x, output;
+  uint32_t second = kNone;  // another value that it reads
+  Form form;
+  Sizes in, out;
+  int option = 0;
+  BorderMode mode = BorderMode::kConstant;
+  std::array<double, 8> numbers = {};
+  std::vector<double> table;
+};
+
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
-                          SortStep, ScanStep, TakeStep, CreationStep>;
+                          SortStep, ScanStep, TakeStep, CreationStep, ImageStep>;
 
 struct Plan {
   uint32_t input_count = 0;

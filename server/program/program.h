@@ -11,6 +11,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
+#include "server/program/border.h"
+#include "server/program/image_attributes.h"
 
 namespace gpucall {
 
@@ -74,13 +76,6 @@ enum class FilterKind : uint8_t {
   kGaussianLaplace,
   kGaussianGradientMagnitude
 };
-enum class BorderMode : uint8_t {
-  kNearest,
-  kReflect,
-  kMirror,
-  kWrap,
-  kConstant
-};  // scipy.ndimage's
 
 struct FilterAttributes {
   FilterKind kind = FilterKind::kGaussian;
@@ -194,7 +189,7 @@ struct Operation {
   // CastAttributes stand for kCast.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
-               CreationAttributes>
+               CreationAttributes, ImageAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/service/decode_creation.h"
+#include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
 #include "server/service/decode_rearrange.h"
@@ -182,7 +183,15 @@ absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) 
   }
 }
 
-absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
+}  // namespace
+
+absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
+  if (dtype > v1::DTYPE_UNSPECIFIED && dtype < kDTypeCount) return static_cast<DType>(dtype);
+  return absl::InvalidArgumentError(absl::StrCat(field, ": dtype is ", static_cast<int>(dtype),
+                                                 ", allowed are 1 (bool) to ", kDTypeCount - 1));
+}
+
+absl::StatusOr<BorderMode> DecodeBorderMode(absl::string_view name, v1::BorderMode mode) {
   switch (mode) {
     case v1::BORDER_MODE_NEAREST:
       return BorderMode::kNearest;
@@ -197,17 +206,9 @@ absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
       return BorderMode::kConstant;
     default:
       return absl::InvalidArgumentError(
-          absl::StrCat("filter: border mode is ", static_cast<int>(mode),
+          absl::StrCat(name, ": border mode is ", static_cast<int>(mode),
                        ", allowed are nearest, reflect, mirror, wrap, constant"));
   }
-}
-
-}  // namespace
-
-absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
-  if (dtype > v1::DTYPE_UNSPECIFIED && dtype < kDTypeCount) return static_cast<DType>(dtype);
-  return absl::InvalidArgumentError(absl::StrCat(field, ": dtype is ", static_cast<int>(dtype),
-                                                 ", allowed are 1 (bool) to ", kDTypeCount - 1));
 }
 
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
@@ -229,7 +230,7 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
 absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
   FilterAttributes attributes;
   GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
-  GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode(filter.border().mode()));
+  GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode("filter", filter.border().mode()));
   attributes.cval = filter.border().cval();
   if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
     GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
@@ -296,12 +297,16 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeCreation(operation.creation()));
       return result;
     }
+    case v1::Operation::kImage: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeImage(operation.image()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take, creation");
+      "sort, scan, take, creation, image");
 }
 
 }  // namespace gpucall

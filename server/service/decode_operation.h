@@ -10,6 +10,7 @@ namespace gpucall {
 
 // Errors: see decode.h.
 absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype);
+absl::StatusOr<BorderMode> DecodeBorderMode(absl::string_view name, v1::BorderMode mode);
 // `output_dtype` is of casts only.
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
                                                                   v1::DType output_dtype);

@@ -27,6 +27,8 @@ const char* KindName(OperationKind kind) {
       return "creation";
     case OperationKind::kTake:
       return "take";
+    case OperationKind::kImage:
+      return "image";
   }
   return "";
 }

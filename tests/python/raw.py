@@ -20,6 +20,7 @@ PATHS = {
     "SortRequest": _wire.SORT,
     "ScanRequest": _wire.SCAN,
     "TakeRequest": _wire.TAKE,
+    "ImageRequest": _wire.IMAGE,
     "RunRequest": _wire.RUN,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpucall._creation import Creation
 from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
+from gpucall._images import Images
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
 from gpucall._operations import Operand, Result
@@ -20,5 +21,6 @@ class Operations(
     Rearrange[Operand, Result],
     Lines[Operand, Result],
     Creation[Operand, Result],
+    Images[Operand, Result],
 ):
     """Every operation that gives one array."""

@@ -44,6 +44,7 @@ SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
 PRECISIONS = _enum("MatMulPrecision", "MATMUL_PRECISION_")
 ACTIVATIONS = _enum("Activation", "ACTIVATION_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
+COLOUR_CONVERSIONS = _enum("ColourConversion", "COLOUR_CONVERSION_")
 
 Tensor = _message("Tensor")
 Operation = _message("Operation")
@@ -56,6 +57,7 @@ Sort = _message("Sort")
 Scan = _message("Scan")
 Take = _message("Take")
 Creation = _message("Creation")
+Image = _message("Image")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -66,6 +68,7 @@ RearrangeRequest = _message("RearrangeRequest")
 SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
 TakeRequest = _message("TakeRequest")
+ImageRequest = _message("ImageRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -106,6 +109,7 @@ REARRANGE = "/gpucall.v1.Compute/Rearrange"
 SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
 TAKE = "/gpucall.v1.Compute/Take"
+IMAGE = "/gpucall.v1.Compute/Image"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -122,7 +126,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, IMAGE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )
