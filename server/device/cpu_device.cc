@@ -15,6 +15,7 @@
 #include "server/device/cpu_copier.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
+#include "server/device/cpu_filter_nd.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_rearrange.h"
@@ -39,6 +40,8 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
+  if (const auto* line = std::get_if<LineFilterStep>(&step)) return line->output;
+  if (const auto* window = std::get_if<WindowFilterStep>(&step)) return window->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -212,6 +215,10 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunScan(*scan, values_);
   } else if (const auto* take = std::get_if<TakeStep>(&step)) {
     status = RunTake(*take, values_);
+  } else if (const auto* line = std::get_if<LineFilterStep>(&step)) {
+    RunLineFilter(*line, values_);
+  } else if (const auto* window = std::get_if<WindowFilterStep>(&step)) {
+    RunWindowFilter(*window, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -4,6 +4,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
+#include "server/program/filter_nd.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -104,6 +105,26 @@ absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands op
   return result;
 }
 
+absl::StatusOr<TensorType> Infer(const NdFilterAttributes& attributes, Operands operands) {
+  const CatalogueRow& row = RowOf(attributes.kind);
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
+                                            row.inputs == 2 ? " (image, kernel)" : " (image)"));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const NdFilter filter,
+      CheckNdFilter(attributes, *operands[0], row.inputs == 2 ? operands[1] : nullptr));
+  return TensorType{filter.output, operands[0]->shape};
+}
+
+// What filters expand to is right already.
+absl::StatusOr<TensorType> Infer(const LineFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.op == LineFilterAttributes::Op::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
+}
+absl::StatusOr<TensorType> Infer(const WindowFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.form == WindowFilterAttributes::Form::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
+}
+
 absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands operands) {
   const CatalogueRow& row = RowOf(attributes.kind);
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
@@ -148,6 +169,10 @@ absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands oper
 }  // namespace
 
 absl::StatusOr<TensorType> InferType(const Operation& operation, Operands operands) {
+  if (!operands.empty()) {
+    const auto filter = AsNdFilter(operation, operands[0]->dtype);
+    if (filter.has_value()) return Infer(*filter, operands);
+  }
   return std::visit([&](const auto& attributes) { return Infer(attributes, operands); },
                     operation.attributes);
 }

@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
+#include "server/program/filter_attributes.h"
 
 namespace gpucall {
 
@@ -23,9 +24,6 @@ enum class ElementwiseOp : uint8_t {
 #undef GPUCALL_ELEMENTWISE
 };
 
-// As a caller gives them: negative ones count from the last.
-using Axes = absl::InlinedVector<int64_t, 8>;
-
 // kCast of ElementwiseOp.
 struct CastAttributes {
   DType dtype = DType::kUnspecified;
@@ -36,56 +34,6 @@ struct MatMulAttributes {
   bool transpose_a = false;
   bool transpose_b = false;
   bool operator==(const MatMulAttributes&) const = default;
-};
-
-enum class FilterKind : uint8_t {
-  kGaussian,
-  kBox,
-  kSobel,
-  kLaplacian,
-  kMedian,
-  kCorrelate,
-  kConvolve,
-  kMinimum,
-  kMaximum,
-  kRank,
-  kPercentile,
-  kGreyErosion,
-  kGreyDilation,
-  kPrewitt,
-  kScharr,
-  // Several operations each, see composite.h.
-  kGreyOpening,
-  kGreyClosing,
-  kMorphologicalGradient,
-  kWhiteTophat,
-  kBlackTophat,
-  kGaussianLaplace,
-  kGaussianGradientMagnitude
-};
-enum class BorderMode : uint8_t {
-  kNearest,
-  kReflect,
-  kMirror,
-  kWrap,
-  kConstant
-};  // scipy.ndimage's
-
-struct FilterAttributes {
-  FilterKind kind = FilterKind::kGaussian;
-  BorderMode mode = BorderMode::kReflect;
-  double cval = 0;
-  DType output_dtype = DType::kUnspecified;  // unspecified: the filter's default
-  // Those that the kind uses; pairs are (rows, columns).
-  std::array<double, 2> sigma = {0, 0};
-  double truncate = 4;
-  std::array<int, 2> order = {0, 0};  // of a Gaussian's derivative
-  std::array<int64_t, 2> size = {1, 1};
-  std::array<int64_t, 2> origin = {0, 0};
-  int64_t rank = 0;
-  double percentile = 0;
-  int axis = 1;  // 0: down the rows, 1: along the columns
-  bool operator==(const FilterAttributes&) const = default;
 };
 
 // One for each row of kernels/reduce_ops.def, in its order.
@@ -159,9 +107,10 @@ struct TakeAttributes {
 };
 
 struct Operation {
-  // CastAttributes stand for kCast.
+  // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
-               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes>
+               RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
+               NdFilterAttributes, LineFilterAttributes, WindowFilterAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

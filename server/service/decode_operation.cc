@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_filter_nd.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_rearrange.h"
 
@@ -180,26 +181,6 @@ absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) 
   }
 }
 
-absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
-  switch (mode) {
-    case v1::BORDER_MODE_NEAREST:
-      return BorderMode::kNearest;
-    case v1::BORDER_MODE_UNSPECIFIED:
-    case v1::BORDER_MODE_REFLECT:
-      return BorderMode::kReflect;
-    case v1::BORDER_MODE_MIRROR:
-      return BorderMode::kMirror;
-    case v1::BORDER_MODE_WRAP:
-      return BorderMode::kWrap;
-    case v1::BORDER_MODE_CONSTANT:
-      return BorderMode::kConstant;
-    default:
-      return absl::InvalidArgumentError(
-          absl::StrCat("filter: border mode is ", static_cast<int>(mode),
-                       ", allowed are nearest, reflect, mirror, wrap, constant"));
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
@@ -228,15 +209,22 @@ MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
   return {matmul.transpose_a(), matmul.transpose_b()};
 }
 
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter) {
+  DType output_dtype = DType::kUnspecified;
+  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
+    GPUCALL_ASSIGN_OR_RETURN(output_dtype,
+                             DecodeDType("filter: output_dtype", filter.output_dtype()));
+  }
+  if (IsNdFilter(filter)) {
+    GPUCALL_ASSIGN_OR_RETURN(NdFilterAttributes attributes, DecodeNdFilter(filter));
+    attributes.output_dtype = output_dtype;
+    return attributes;
+  }
   FilterAttributes attributes;
+  attributes.output_dtype = output_dtype;
   GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
   GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode(filter.border().mode()));
   attributes.cval = filter.border().cval();
-  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
-    GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
-                             DecodeDType("filter: output_dtype", filter.output_dtype()));
-  }
   return attributes;
 }
 
