@@ -16,6 +16,7 @@
 #include "server/device/cpu_creation.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
+#include "server/device/cpu_filter_nd.h"
 #include "server/device/cpu_image.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
@@ -43,6 +44,8 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
   if (const auto* creation = std::get_if<CreationStep>(&step)) return creation->output;
   if (const auto* image = std::get_if<ImageStep>(&step)) return image->output;
+  if (const auto* line = std::get_if<LineFilterStep>(&step)) return line->output;
+  if (const auto* window = std::get_if<WindowFilterStep>(&step)) return window->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -220,6 +223,10 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunCreation(*creation, values_);
   } else if (const auto* image = std::get_if<ImageStep>(&step)) {
     RunImage(*image, values_);
+  } else if (const auto* line = std::get_if<LineFilterStep>(&step)) {
+    RunLineFilter(*line, values_);
+  } else if (const auto* window = std::get_if<WindowFilterStep>(&step)) {
+    RunWindowFilter(*window, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -85,6 +85,17 @@ void VisitValues(const ImageStep& step, Visit visit) {
   if (step.second != ImageStep::kNone) visit(step.second, false);
   visit(step.output, true);
 }
+template <typename Visit>
+void VisitValues(const LineFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const WindowFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.weights != WindowFilterStep::kNoWeights) visit(step.weights, false);
+  visit(step.output, true);
+}
 
 bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 

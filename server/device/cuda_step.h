@@ -40,6 +40,8 @@ std::unique_ptr<StepRun> PrepareImage(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareTake(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareCreation(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareScan(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareLineFilter(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareWindowFilter(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareSort(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/elementwise_rules.h"
@@ -36,7 +37,6 @@ constexpr ElementwiseRow kElementwise[] = {
 
 constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
                                 DType::kFloat64};
-constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
   switch (KindOf(dtype)) {
@@ -113,8 +113,12 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"matmul", OperationKind::kMatMul, 2,
                   absl::MakeConstSpan(every).subspan(1),  // no bool, which is the first
                   "matrix product, batched over leading dimensions"});
+  const absl::Span<const DType> ordered =  // no complex ones, which are the last
+      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
   const auto filter = [&](absl::string_view name, int inputs, absl::string_view description) {
-    rows.push_back({name, OperationKind::kFilter, inputs, kImages, description});
+    const bool binary = absl::StartsWith(name, "binary_");
+    rows.push_back({name, OperationKind::kFilter, inputs, binary ? ordered : ordered.subspan(1),
+                    description});  // bool is the first
   };
   // In the order of FilterKind.
   filter("gaussian", 1, "Gaussian smoothing");
@@ -122,8 +126,8 @@ std::vector<CatalogueRow> MakeRows() {
   filter("sobel", 1, "first derivative along an axis");
   filter("laplacian", 1, "second derivative, 4-neighbour form");
   filter("median", 1, "median over a window");
-  filter("correlate", 2, "correlation with a 2-D kernel");
-  filter("convolve", 2, "convolution with a 2-D kernel");
+  filter("correlate", 2, "correlation with a kernel");
+  filter("convolve", 2, "convolution with a kernel");
   filter("minimum_filter", 1, "smallest element of a window");
   filter("maximum_filter", 1, "largest element of a window");
   filter("rank_filter", 1, "element of a given rank of a window");
@@ -139,8 +143,12 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
-  const absl::Span<const DType> ordered =  // no complex ones, which are the last
-      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
+  filter("correlate1d", 1, "correlation along an axis");
+  filter("convolve1d", 1, "convolution along an axis");
+  filter("binary_erosion", 1, "true where all of a window is");
+  filter("binary_dilation", 1, "true where any of the mirrored window is");
+  filter("binary_opening", 1, "erosions, then dilations");
+  filter("binary_closing", 1, "dilations, then erosions");
 #define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, ordered, description});
 #include "kernels/reduce_ops.def"

@@ -173,6 +173,16 @@ class StepMaker {
     if (const auto* attributes = std::get_if<ImageAttributes>(&operation.attributes)) {
       return MakeImage(k, operation, *attributes);
     }
+    if (const auto* attributes = std::get_if<LineFilterAttributes>(&operation.attributes)) {
+      const auto lines = LinesAt("filter", ShapeOf(k), attributes->axis);  // an axis it has
+      return LineFilterStep{operation.inputs[0], ValueOf(k), *attributes, *lines};
+    }
+    if (const auto* attributes = std::get_if<WindowFilterAttributes>(&operation.attributes)) {
+      WindowFilterStep step = {.x = operation.inputs[0], .output = ValueOf(k), .attributes = {}};
+      step.attributes = *attributes;
+      if (operation.inputs.size() == 2) step.weights = operation.inputs[1];
+      return step;
+    }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
     FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),

@@ -178,8 +178,22 @@ struct ImageStep {
   std::vector<double> table;
 };
 
-using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
-                          SortStep, ScanStep, TakeStep, CreationStep, ImageStep>;
+struct LineFilterStep {
+  uint32_t x, output;
+  LineFilterAttributes attributes;
+  AxisLines lines;
+};
+
+struct WindowFilterStep {
+  static constexpr uint32_t kNoWeights = ~0u;
+  uint32_t x, output;
+  uint32_t weights = kNoWeights;  // float64, of sums
+  WindowFilterAttributes attributes;
+};
+
+using Step =
+    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep,
+                 ScanStep, TakeStep, CreationStep, ImageStep, LineFilterStep, WindowFilterStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -12,6 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
 #include "server/program/border.h"
+#include "server/program/filter_attributes.h"
 #include "server/program/image_attributes.h"
 
 namespace gpucall {
@@ -25,9 +26,6 @@ enum class ElementwiseOp : uint8_t {
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
-
-// As a caller gives them: negative ones count from the last.
-using Axes = absl::InlinedVector<int64_t, 8>;
 
 // kCast of ElementwiseOp.
 struct CastAttributes {
@@ -49,49 +47,6 @@ struct MatMulAttributes {
   bool bias = false;
   Activation activation = Activation::kNone;
   bool operator==(const MatMulAttributes&) const = default;
-};
-
-enum class FilterKind : uint8_t {
-  kGaussian,
-  kBox,
-  kSobel,
-  kLaplacian,
-  kMedian,
-  kCorrelate,
-  kConvolve,
-  kMinimum,
-  kMaximum,
-  kRank,
-  kPercentile,
-  kGreyErosion,
-  kGreyDilation,
-  kPrewitt,
-  kScharr,
-  // Several operations each, see composite.h.
-  kGreyOpening,
-  kGreyClosing,
-  kMorphologicalGradient,
-  kWhiteTophat,
-  kBlackTophat,
-  kGaussianLaplace,
-  kGaussianGradientMagnitude
-};
-
-struct FilterAttributes {
-  FilterKind kind = FilterKind::kGaussian;
-  BorderMode mode = BorderMode::kReflect;
-  double cval = 0;
-  DType output_dtype = DType::kUnspecified;  // unspecified: the filter's default
-  // Those that the kind uses; pairs are (rows, columns).
-  std::array<double, 2> sigma = {0, 0};
-  double truncate = 4;
-  std::array<int, 2> order = {0, 0};  // of a Gaussian's derivative
-  std::array<int64_t, 2> size = {1, 1};
-  std::array<int64_t, 2> origin = {0, 0};
-  int64_t rank = 0;
-  double percentile = 0;
-  int axis = 1;  // 0: down the rows, 1: along the columns
-  bool operator==(const FilterAttributes&) const = default;
 };
 
 // One for each row of kernels/reduce_ops.def, in its order.
@@ -186,10 +141,11 @@ struct CreationAttributes {
 };
 
 struct Operation {
-  // CastAttributes stand for kCast.
+  // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
-               CreationAttributes, ImageAttributes>
+               CreationAttributes, ImageAttributes, NdFilterAttributes, LineFilterAttributes,
+               WindowFilterAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -242,7 +242,7 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
                                                           v1::FilterRequest::kKernelFieldNumber}));
   const v1::FilterRequest& request = parsed.message;
   DecodedCall call;
-  GPUCALL_ASSIGN_OR_RETURN(const FilterAttributes attributes, DecodeFilter(request.filter()));
+  GPUCALL_ASSIGN_OR_RETURN(auto attributes, DecodeFilter(request.filter()));
   GPUCALL_RETURN_IF_ERROR(
       AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), sources, call));
   if (const WireTensor* kernel = parsed.Find(v1::FilterRequest::kKernelFieldNumber)) {

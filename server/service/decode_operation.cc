@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/service/decode_creation.h"
+#include "server/service/decode_filter_nd.h"
 #include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
@@ -227,15 +228,22 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
                                                  ", allowed is none: cast alone takes one"));
 }
 
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter) {
+  DType output_dtype = DType::kUnspecified;
+  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
+    GPUCALL_ASSIGN_OR_RETURN(output_dtype,
+                             DecodeDType("filter: output_dtype", filter.output_dtype()));
+  }
+  if (IsNdFilter(filter)) {
+    GPUCALL_ASSIGN_OR_RETURN(NdFilterAttributes attributes, DecodeNdFilter(filter));
+    attributes.output_dtype = output_dtype;
+    return attributes;
+  }
   FilterAttributes attributes;
+  attributes.output_dtype = output_dtype;
   GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
   GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode("filter", filter.border().mode()));
   attributes.cval = filter.border().cval();
-  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
-    GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
-                             DecodeDType("filter: output_dtype", filter.output_dtype()));
-  }
   return attributes;
 }
 
