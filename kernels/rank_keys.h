@@ -12,8 +12,7 @@ namespace gpucall {
 template <class Bits>
 constexpr Bits RankKey(Bits bits, Numbers numbers) {
   constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  constexpr auto kInfinity =
-      static_cast<Bits>(sizeof(Bits) == 8 ? 0x7ff0000000000000 : 0x7f800000);
+  constexpr auto kInfinity = static_cast<Bits>(sizeof(Bits) == 8 ? 0x7ff0000000000000 : 0x7f800000);
   if (numbers == Numbers::kBool) return bits != 0 ? Bits{1} : Bits{0};
   if (numbers == Numbers::kSigned) return static_cast<Bits>(bits ^ kSign);
   if (numbers != Numbers::kFloat) return bits;

@@ -41,9 +41,8 @@ class Places {
     for (size_t m = 0; m < members_; ++m) {
       int64_t place = 0;
       for (size_t d = 0; d + 1 < rank_ && place != kOutside; ++d) {
-        const int64_t index =
-            InsideIndex(row_coordinates_[d] + window_.offsets[m * rank_ + d], window_.shape[d],
-                        window_.borders[d]);
+        const int64_t index = InsideIndex(row_coordinates_[d] + window_.offsets[m * rank_ + d],
+                                          window_.shape[d], window_.borders[d]);
         place = index < 0 ? kOutside : place + index * strides_[d];
       }
       rows_[m] = place;
@@ -81,8 +80,7 @@ void SumRow(const std::byte* x, const Places& places, const std::vector<double>&
     const int64_t* in_row = places.Columns(m);
     for (int64_t column = 0; column < columns; ++column) {
       const bool outside = row == kOutside || in_row[column] == kOutside;
-      const double element =
-          outside ? cval : static_cast<double>(Load<T>(x, row + in_row[column]));
+      const double element = outside ? cval : static_cast<double>(Load<T>(x, row + in_row[column]));
       sums[static_cast<size_t>(column)] += weight * element;
     }
   }

@@ -18,8 +18,9 @@ namespace gpucall::cpu {
 struct WindowFilterShape {
   std::vector<int64_t> shape;
   std::vector<BorderRule> borders;
-  std::vector<int64_t> size, before;  // offsets of dimension d are -before[d] .. size[d]-1-before[d]
-  std::vector<int64_t> offsets;       // one after another
+  std::vector<int64_t> size,
+      before;                    // offsets of dimension d are -before[d] .. size[d]-1-before[d]
+  std::vector<int64_t> offsets;  // one after another
 };
 
 // Each element of `out` is the sum of its window's elements times the weights of their offsets, in

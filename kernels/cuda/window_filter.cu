@@ -26,8 +26,7 @@ __device__ long long WindowAt(const WindowFilter& filter, const Coordinates& at,
   long long number = 0;
 #pragma unroll
   for (int d = 0; d < kMaxFilterRank; ++d) {
-    const long long index =
-        InsideIndex(at.of[d] + offsets[d], filter.sizes[d], filter.borders[d]);
+    const long long index = InsideIndex(at.of[d] + offsets[d], filter.sizes[d], filter.borders[d]);
     if (index < 0) return -1;
     number = number * filter.sizes[d] + index;
   }
@@ -97,8 +96,8 @@ cudaError_t LaunchWindowRank(const WindowFilter& filter, FilterNumbers numbers,
                              cudaStream_t stream) {
   if (filter.elements == 0) return cudaSuccess;
   WithBits(numbers.bytes, [&]<class Bits>(Bits) {
-    WindowRank<Bits><<<FilterBlocks(filter.elements), kFilterThreads, 0, stream>>>(
-        filter, numbers.numbers);
+    WindowRank<Bits>
+        <<<FilterBlocks(filter.elements), kFilterThreads, 0, stream>>>(filter, numbers.numbers);
   });
   return cudaGetLastError();
 }

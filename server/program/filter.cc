@@ -75,7 +75,8 @@ absl::Status LowerRank(const CatalogueRow& row, const FilterAttributes& attribut
                        FilterStep& step) {
   GPUCALL_RETURN_IF_ERROR(LowerWindowed(row, attributes, kMaxRankSide, step));
   const int64_t count = step.size[0] * step.size[1];
-  GPUCALL_ASSIGN_OR_RETURN(step.rank, RankOf(attributes.kind, attributes.rank, attributes.percentile, count));
+  GPUCALL_ASSIGN_OR_RETURN(step.rank,
+                           RankOf(attributes.kind, attributes.rank, attributes.percentile, count));
   step.form = FilterStep::Form::kRank;
   if (step.rank == 0) step.form = FilterStep::Form::kMinimum;
   if (step.rank == count - 1) step.form = FilterStep::Form::kMaximum;

@@ -57,8 +57,8 @@ bool HasWholeWindow(FilterKind kind, bool has_footprint) {
 
 absl::StatusOr<DType> NdOutputDType(const NdFilterAttributes& attributes, DType image) {
   const FilterKind kind = attributes.kind;
-  const bool sums = kind == FilterKind::kGaussianLaplace ||
-                    kind == FilterKind::kGaussianGradientMagnitude;
+  const bool sums =
+      kind == FilterKind::kGaussianLaplace || kind == FilterKind::kGaussianGradientMagnitude;
   const bool only_float = sums || (Subtracts(kind) && IsFloating(image));
   DType output = attributes.output_dtype;
   if (output == DType::kUnspecified) {
@@ -72,10 +72,11 @@ absl::StatusOr<DType> NdOutputDType(const NdFilterAttributes& attributes, DType 
   const bool offered = IsBinary(kind) ? output == DType::kBool
                                       : IsFloating(output) || (IsInteger(output) && !only_float);
   if (offered) return output;
-  return absl::UnimplementedError(
-      absl::StrCat(RowOf(kind).name, ": output_dtype ", DTypeName(output),
-                   " is not offered, dtypes are ",
-                   IsBinary(kind) ? "bool" : only_float ? "floats" : "floats and integers"));
+  return absl::UnimplementedError(absl::StrCat(RowOf(kind).name, ": output_dtype ",
+                                               DTypeName(output), " is not offered, dtypes are ",
+                                               IsBinary(kind) ? "bool"
+                                               : only_float   ? "floats"
+                                                              : "floats and integers"));
 }
 
 }  // namespace gpucall

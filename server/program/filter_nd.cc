@@ -25,7 +25,6 @@ class Check {
   absl::StatusOr<NdFilter> Run() {
     GPUCALL_RETURN_IF_ERROR(CheckOffered(row_, image_.dtype));
     filter_.kind = attributes_.kind;
-    filter_.rank_of_image = image_.shape.size();
     filter_.cval = attributes_.cval;
     filter_.truncate = attributes_.truncate;
     filter_.image = image_.dtype;
@@ -41,9 +40,7 @@ class Check {
     } else if (kernel_ != nullptr) {
       GPUCALL_RETURN_IF_ERROR(SetKernel());
     } else if (IsDerivativeAlong(filter_.kind)) {
-      GPUCALL_ASSIGN_OR_RETURN(
-          filter_.axis, CheckedAxis(absl::StrCat(row_.name, ": of the axes filtered, the"),
-                                    attributes_.axis, filter_.axes.size()));
+      GPUCALL_RETURN_IF_ERROR(SetAlong());
     }
     if (attributes_.footprint.has_value() && !OrdersElements(filter_.kind)) {
       return Invalid("footprint is given, allowed only of filters that order elements");
@@ -108,14 +105,25 @@ class Check {
                    is_signed ? bits - 1 : bits, " - 1");
   }
 
+  absl::Status SetAlong() {
+    const auto count = static_cast<int64_t>(filter_.axes.size());
+    const int64_t axis = attributes_.axis;
+    if (axis < -count || axis >= count) {
+      return Invalid("axis is ", axis, ", for ", count, " axes allowed are ", -count, " to ",
+                     count - 1);
+    }
+    filter_.axis = static_cast<size_t>(axis < 0 ? axis + count : axis);
+    return absl::OkStatus();
+  }
+
   absl::Status SetGaussian() {
     GPUCALL_RETURN_IF_ERROR(CheckTruncate(row_.name, attributes_.truncate));
     GPUCALL_ASSIGN_OR_RETURN(filter_.sigma, ForEach("sigma", attributes_.sigma));
     GPUCALL_ASSIGN_OR_RETURN(const PerAxis<int> orders, ForEach("order", attributes_.order));
     for (size_t i = 0; i < filter_.axes.size(); ++i) {
-      GPUCALL_ASSIGN_OR_RETURN(auto weights,
-                               GaussianWeights(row_.name, filter_.sigma[i], filter_.truncate,
-                                               orders[i], AxisAt(i)));
+      GPUCALL_ASSIGN_OR_RETURN(
+          auto weights,
+          GaussianWeights(row_.name, filter_.sigma[i], filter_.truncate, orders[i], AxisAt(i)));
       filter_.weights.push_back(std::move(weights));
     }
     return absl::OkStatus();
@@ -183,8 +191,8 @@ class Check {
 
   absl::Status MatchAxes(absl::string_view what, absl::Span<const int64_t> shape) const {
     if (shape.size() == filter_.axes.size()) return absl::OkStatus();
-    return Invalid(what, " has shape ", ShapeString(shape), ", allowed is one size for each of the ",
-                   filter_.axes.size(), " axes");
+    return Invalid(what, " has shape ", ShapeString(shape),
+                   ", allowed is one size for each of the ", filter_.axes.size(), " axes");
   }
 
   absl::Status SetWindow() {
@@ -222,8 +230,7 @@ class Check {
     }
     if (HasWholeWindow(filter_.kind, false)) {
       GPUCALL_ASSIGN_OR_RETURN(
-          filter_.rank,
-          RankOf(filter_.kind, attributes_.rank, attributes_.percentile, count));
+          filter_.rank, RankOf(filter_.kind, attributes_.rank, attributes_.percentile, count));
     } else {
       filter_.rank = count - 1;  // of maxima; minima have rank 0
     }

@@ -20,8 +20,7 @@ inline constexpr int64_t kMaxIterations = 100;  // of binary filters
 // uses.
 struct NdFilter {
   FilterKind kind;
-  Shape axes;     // dimensions, in the order they are filtered in
-  size_t rank_of_image;
+  Shape axes;  // dimensions, in the order they are filtered in
   PerAxis<BorderMode> modes;
   double cval;
   PerAxis<std::vector<double>> weights;  // of separable filters, as they are correlated
