@@ -22,13 +22,19 @@ std::array<std::byte, 8> FillOf(double cval, DType dtype) {
 
 cpu::WindowFilterShape ShapeOf(const WindowFilterStep& step, const Shape& array) {
   const WindowFilterAttributes& window = step.attributes;
-  if (array.empty()) return {{1}, {BorderRule::kNearest}, {1}, {0}, OffsetsOf(window)};
+  const size_t rank = std::max<size_t>(array.size(), 1);
   cpu::WindowFilterShape shape = {.shape = {array.begin(), array.end()},
-                                  .borders = {},
-                                  .size = {window.size.begin(), window.size.end()},
-                                  .before = {window.before.begin(), window.before.end()},
-                                  .offsets = OffsetsOf(window)};
-  for (const BorderMode mode : window.modes) shape.borders.push_back(BorderRuleOf(mode));
+                                  .borders = std::vector(rank, BorderRule::kNearest),
+                                  .size = std::vector<int64_t>(rank, 1),
+                                  .before = std::vector<int64_t>(rank, 0),
+                                  .offsets = OffsetsOf(window, rank)};
+  if (array.empty()) shape.shape = {1};
+  for (size_t i = 0; i < window.axes.size(); ++i) {
+    const auto d = static_cast<size_t>(window.axes[i]);
+    shape.borders[d] = BorderRuleOf(window.modes[i]);
+    shape.size[d] = window.size[i];
+    shape.before[d] = window.before[i];
+  }
   return shape;
 }
 

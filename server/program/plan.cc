@@ -257,6 +257,8 @@ void AddStep(const WindowFilterStep& step, const Plan& plan, Signature& signatur
   const WindowFilterAttributes& window = step.attributes;
   for (uint32_t value : {step.x, step.output, step.weights}) signature.Add(value);
   signature.Add(window.form);
+  signature.Add(plan.values[step.x].shape.size());
+  signature.AddList(window.axes);
   signature.AddList(window.size);
   signature.AddList(window.before);
   signature.AddList(window.modes);

@@ -13,6 +13,7 @@ from raw import program, tensor
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+NAN = float("nan")
 
 ADD = _wire.ELEMENTWISE_OPS["add"]
 EXP = _wire.ELEMENTWISE_OPS["exp"]
@@ -40,6 +41,19 @@ def image_filter(image: Any = IMAGE, kernel: Any = None, **fields: Any) -> Any:
     return _wire.FilterRequest(
         image=image, filter=_wire.Filter(**fields), kernel=kernel
     )
+
+
+def over(
+    axes: list[int] | None,
+    shape: Any = (2, 3, 4),
+    dtype: str = "float32",
+    kernel: Any = None,
+    **fields: Any,
+) -> Any:
+    """A filter over axes."""
+    if axes is not None:
+        fields["axes"] = {"axis": axes}
+    return image_filter(tensor(np.ones(shape), dtype), kernel, **fields)
 
 
 def reduce_of(
@@ -476,22 +490,235 @@ REQUESTS = [
         ("image", "(1, 1, 1, 1)"),
     ),
     Bad(
-        "float64 image",
-        image_filter(tensor([[1]], "float64"), median={"size": [3]}),
+        "complex image",
+        image_filter(tensor([[1]], "complex64"), median={"size": [3]}),
         UNIMPLEMENTED,
-        ("median", "float64", "uint8", "float32"),
+        ("median", "complex64", "uint8", "float64"),
     ),
     Bad(
         "output dtype",
-        image_filter(laplacian={}, output_dtype=_wire.DTYPES["int64"]),
+        image_filter(laplacian={}, output_dtype=_wire.DTYPES["complex64"]),
         UNIMPLEMENTED,
-        ("output_dtype", "int64", "float32"),
+        ("output_dtype", "complex64", "floats"),
     ),
     Bad(
         "output dtype unknown",
         image_filter(laplacian={}, output_dtype=99),
         INVALID,
         ("output_dtype", "99"),
+    ),
+    # filters over axes
+    Bad(
+        "axis 3",
+        over([3], median={"size": [3]}),
+        INVALID,
+        ("median", "axis", "3", "-3 to 2"),
+    ),
+    Bad("axis -4", over([0, -4], laplacian={}), INVALID, ("laplacian", "axis", "-4")),
+    Bad(
+        "axis twice", over([0, -3], box={"size": [3]}), INVALID, ("box", "-3", "twice")
+    ),
+    Bad(
+        "axes of a 1-D correlation",
+        over([0], correlate1d={"weights": [1]}),
+        INVALID,
+        ("axes", "axis"),
+    ),
+    Bad(
+        "sizes unlike axes",
+        over([0, 1], box={"size": [3, 3, 3]}),
+        INVALID,
+        ("box", "size", "3 values", "2 axes"),
+    ),
+    Bad(
+        "sigmas unlike axes",
+        over([0, 1, 2], gaussian={"sigma": [1, 2]}),
+        INVALID,
+        ("gaussian", "sigma", "2 values", "3 axes"),
+    ),
+    Bad(
+        "modes unlike axes",
+        over([0], gaussian={"sigma": [1]}, modes=[1, 2]),
+        INVALID,
+        ("mode", "2 values", "1 axes"),
+    ),
+    Bad(
+        "one of the modes",
+        over([0, 1], gaussian={"sigma": [1]}, modes=[1, 77]),
+        INVALID,
+        ("mode", "77", "nearest, reflect, mirror, wrap, constant"),
+    ),
+    Bad("sigma NaN", over([0], gaussian={"sigma": [NAN]}), INVALID, ("sigma", "nan")),
+    Bad(
+        "sigma -1 of a line",
+        over([2], gaussian={"sigma": [-1]}),
+        INVALID,
+        ("axis 2", "-1"),
+    ),
+    Bad("size missing, axes", over([0], median={}), INVALID, ("median", "size")),
+    Bad(
+        "size 0, axes",
+        over([1], median={"size": [0]}),
+        INVALID,
+        ("size of axis 1", "0"),
+    ),
+    Bad(
+        "size -3, axes",
+        over([1], minimum_filter={"size": [-3]}),
+        INVALID,
+        ("minimum_filter", "size of axis 1", "-3", "4095"),
+    ),
+    Bad(
+        "size 2^62, axes",
+        over([0, 1, 2], median={"size": [2**62]}),
+        INVALID,
+        ("median", "size", "65536"),
+    ),
+    Bad(
+        "window of 2^24",
+        over([0, 1, 2], percentile_filter={"window": {"size": [256]}, "percentile": 5}),
+        INVALID,
+        ("percentile_filter", "too many", "65536"),
+    ),
+    Bad(
+        "origin outside, axes",
+        over([0, 2], box={"size": [3, 4], "origin": [0, 2]}),
+        INVALID,
+        ("origin of axis 2", "2", "-2 to 1"),
+    ),
+    Bad(
+        "rank outside, axes",
+        over([0, 1, 2], rank_filter={"window": {"size": [2]}, "rank": 8}),
+        INVALID,
+        ("rank", "8", "-8 to 7"),
+    ),
+    Bad(
+        "no axes of 1-D",
+        over(None, shape=[4], box={"size": [3]}),
+        INVALID,
+        ("image", "(4)"),
+    ),
+    Bad(
+        "derivative's axis",
+        over([0, 2], sobel={"axis": 2}),
+        INVALID,
+        ("sobel", "axis", "2"),
+    ),
+    Bad(
+        "no weights",
+        over(None, correlate1d={}),
+        INVALID,
+        ("correlate1d", "weights", "0"),
+    ),
+    Bad(
+        "4096 weights",
+        over(None, convolve1d={"weights": [1.0] * 4096}),
+        INVALID,
+        ("convolve1d", "weights", "4096", "4095"),
+    ),
+    Bad(
+        "axis of a line",
+        over(None, convolve1d={"weights": [1], "axis": 3}),
+        INVALID,
+        ("convolve1d", "axis", "3"),
+    ),
+    Bad(
+        "origin of a line",
+        over(None, correlate1d={"weights": [1, 1], "origin": 1}),
+        INVALID,
+        ("correlate1d", "origin", "1", "-1 to 0"),
+    ),
+    Bad(
+        "kernel unlike axes",
+        over([0, 1, 2], correlate={}, kernel=tensor(np.ones((3, 3)))),
+        INVALID,
+        ("correlate", "kernel", "(3, 3)", "3 axes"),
+    ),
+    Bad(
+        "empty kernel, axes",
+        over([0, 1], correlate={}, kernel=tensor(np.ones((3, 0)))),
+        INVALID,
+        ("correlate", "kernel", "axis 1", "0"),
+    ),
+    Bad(
+        "complex kernel",
+        over([0], correlate={}, kernel=tensor([1], "complex64")),
+        UNIMPLEMENTED,
+        ("correlate", "kernel", "complex64"),
+    ),
+    Bad(
+        "footprint unlike axes",
+        over([0, 1], median={}, footprint={"shape": [3], "elements": b"111"}),
+        INVALID,
+        ("median", "footprint", "(3)", "2 axes"),
+    ),
+    Bad(
+        "footprint too short",
+        over([0, 1], median={}, footprint={"shape": [2, 2], "elements": b"111"}),
+        INVALID,
+        ("median", "footprint", "3", "4"),
+    ),
+    Bad(
+        "footprint of zeros",
+        over([0], median={}, footprint={"shape": [2], "elements": bytes(2)}),
+        INVALID,
+        ("median", "footprint", "not 0"),
+    ),
+    Bad(
+        "footprint of a negative size",
+        over([0], median={}, footprint={"shape": [-2], "elements": bytes(2)}),
+        INVALID,
+        ("median", "footprint", "-2"),
+    ),
+    Bad(
+        "footprint of 2^62 squared",
+        over([0, 1], median={}, footprint={"shape": [2**62] * 2, "elements": b"1"}),
+        INVALID,
+        ("median", "footprint", str(2**62)),
+    ),
+    Bad(
+        "footprint of a box",
+        over([0], box={"size": [3]}, footprint={"shape": [3], "elements": b"111"}),
+        INVALID,
+        ("box", "footprint"),
+    ),
+    Bad(
+        "iterations",
+        over(None, binary_erosion={"iterations": 101}),
+        INVALID,
+        ("binary_erosion", "iterations", "101", "100"),
+    ),
+    Bad(
+        "no iterations",
+        over(None, binary_closing={"iterations": 0}),
+        INVALID,
+        ("binary_closing", "iterations", "0"),
+    ),
+    Bad(
+        "binary output",
+        over(None, binary_opening={}, output_dtype=_wire.DTYPES["uint8"]),
+        UNIMPLEMENTED,
+        ("binary_opening", "output_dtype", "uint8", "bool"),
+    ),
+    Bad(
+        "cval of int8",
+        over([0], dtype="int8", box={"size": [3]}, border={"mode": 5, "cval": 128}),
+        INVALID,
+        ("box", "cval", "128", "int8"),
+    ),
+    Bad(
+        "cval of uint64",
+        over(
+            [0], dtype="uint64", box={"size": [3]}, border={"mode": 5, "cval": 2.0**64}
+        ),
+        INVALID,
+        ("box", "cval", "uint64"),
+    ),
+    Bad(
+        "integers of a sum of derivatives",
+        over([0], gaussian_laplace={"sigma": [1]}, output_dtype=_wire.DTYPES["int32"]),
+        UNIMPLEMENTED,
+        ("gaussian_laplace", "int32", "floats"),
     ),
     # Programs
     Bad("empty Program", run([ONE], []), INVALID, ("program", "operations")),
