@@ -48,56 +48,51 @@ struct Footprint {
 // Laplacian of an integer image float32, or float64 where it has 32 bits or more. Origins are
 // scipy.ndimage's.
 struct GaussianOptions {
-  PerAxis<double> sigma = 1;                    // pixels, >= 0
-  double truncate = 4;                          // radius is int(truncate * sigma + 0.5)
-  Border border = {PerAxis<int32_t> order = 0;  // of the derivative, 0 to 2
+  PerAxis<double> sigma = 1;  // pixels, >= 0
+  double truncate = 4;        // radius is int(truncate * sigma + 0.5)
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  PerAxis<int32_t> order = 0;  // of the derivative, 0 to 2
   FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-};  // namespace client
 struct BoxOptions {
   PerAxis<int64_t> size = 3;  // pixels, 1 to 4095
   PerAxis<int64_t> origin = 0;
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-};  // namespace gpucall
 struct SobelOptions {
   int axis = 1;  // 0 or -2: down the rows, 1 or -1: along the columns
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-}
-;
 struct LaplacianOptions {
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-}
-;
 struct MedianOptions {
-  PerAxis<int64_t> size = 3;  // pixels, 1 to 255
+  PerAxis<int64_t> size = 3;  // pixels, 1 to 255; of axes at most 65,536 elements together
   PerAxis<int64_t> origin = 0;
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
   std::optional<Footprint> footprint = {};  // in place of size
 };
-DType output_dtype = DType::kUnspecified;
-}
-;
 struct CorrelateOptions {
   PerAxis<int64_t> origin = 0;
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-}
-;
 struct ConvolveOptions {
   PerAxis<int64_t> origin = 0;
-  Border border = {FilterAxes axes = {};
+  Border border = {};
+  DType output_dtype = DType::kUnspecified;
+  FilterAxes axes = {};
 };
-DType output_dtype = DType::kUnspecified;
-}
-;
 
 // Along one axis of an array of any rank.
 struct Correlate1dOptions {
