@@ -8,6 +8,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/composite.h"
 #include "server/program/fusion.h"
+#include "server/program/image_composite.h"
 #include "server/program/inference.h"
 
 namespace gpucall {
@@ -70,6 +71,17 @@ absl::StatusOr<TensorType> Infer(const Operation& operation, absl::Span<const Te
   return InferType(operation, operands);
 }
 
+// The operations that together are `operation`, which is checked.
+std::vector<Operation> PartsOf(const Operation& operation, absl::Span<const TensorType> values) {
+  const auto next = static_cast<uint32_t>(values.size());
+  if (std::holds_alternative<ImageAttributes>(operation.attributes)) {
+    return ExpandImage(operation, values[operation.inputs[0]], next);
+  }
+  absl::InlinedVector<DType, 3> operands;
+  for (const uint32_t value : operation.inputs) operands.push_back(values[value].dtype);
+  return Expand(operation, operands, next);
+}
+
 // Checks the next operation of the caller's Program, and adds to `expanded` what it is made of and
 // to `plan` the values. `places`: of the values made before; gets the operation's.
 absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
@@ -82,9 +94,7 @@ absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
     value = places[value];
   }
   GPUCALL_RETURN_IF_ERROR(Infer(operation, plan.values).status());
-  absl::InlinedVector<DType, 3> operands;
-  for (const uint32_t value : operation.inputs) operands.push_back(plan.values[value].dtype);
-  for (Operation& part : Expand(operation, operands, static_cast<uint32_t>(plan.values.size()))) {
+  for (Operation& part : PartsOf(operation, plan.values)) {
     GPUCALL_ASSIGN_OR_RETURN(TensorType type, Infer(part, plan.values));
     GPUCALL_RETURN_IF_ERROR(CheckSize("output", type, max_tensor_bytes, plan.total_bytes));
     plan.values.push_back(std::move(type));
