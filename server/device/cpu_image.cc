@@ -15,6 +15,34 @@ void RunImage(const ImageStep& step, const CpuValues& values) {
   switch (step.form) {
     case ImageStep::Form::kConvertColour:
       return cpu::ConvertColour(a, element);
+    case ImageStep::Form::kThreshold:
+      return cpu::ThresholdImage(a, element);
+    case ImageStep::Form::kAboveMean:
+      return cpu::AboveMean(a);
+    case ImageStep::Form::kLookUp:
+      return cpu::LookUp(a);
+    case ImageStep::Form::kSharpen:
+      return cpu::Sharpen(a, element);
+    case ImageStep::Form::kNormalise:
+      return cpu::Normalise(a, element);
+    case ImageStep::Form::kHistogram:
+      return cpu::Histogram(a, element);
+    case ImageStep::Form::kOtsuValue:
+      return cpu::OtsuValue(a);
+    case ImageStep::Form::kEqualiseTable:
+      return cpu::EqualiseTable(a);
+    case ImageStep::Form::kResample:
+      return cpu::Resample(a, element);
+    case ImageStep::Form::kWarp:
+      return cpu::Warp(a, element);
+    case ImageStep::Form::kSmooth:
+      return cpu::Smooth(a);
+    case ImageStep::Form::kBilateral:
+      return cpu::Bilateral(a, element);
+    case ImageStep::Form::kCannyMap:
+      return cpu::CannyMap(a);
+    case ImageStep::Form::kHysteresis:
+      return cpu::Hysteresis(a);
   }
 }
 

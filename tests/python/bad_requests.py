@@ -18,6 +18,8 @@ NAN = float("nan")
 ADD = _wire.ELEMENTWISE_OPS["add"]
 EXP = _wire.ELEMENTWISE_OPS["exp"]
 IMAGE = tensor(np.arange(20).reshape(4, 5))
+PHOTO = tensor(np.zeros((4, 5, 3)), "uint8")
+GRAY = tensor(np.zeros((4, 5)), "uint8")
 
 
 class Bad(NamedTuple):
@@ -79,6 +81,10 @@ def scanned(x: Any = IMAGE, **fields: Any) -> Any:
 
 def taken(indices: Any, x: Any = IMAGE, **fields: Any) -> Any:
     return _wire.TakeRequest(x=x, indices=indices, take=_wire.Take(**fields))
+
+
+def imaged(image: Any = PHOTO, **kind: Any) -> Any:
+    return _wire.ImageRequest(image=image, operation=_wire.Image(**kind))
 
 
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
@@ -273,6 +279,241 @@ REQUESTS = [
         taken(ONES, raw([0, 3], 0), axis=0),
         INVALID,
         ("take", "(0, 3)", "at least one"),
+    ),
+    # images
+    Bad("no image operation", imaged(), INVALID, ("image", "kind", "threshold, ")),
+    Bad(
+        "conversion unset",
+        imaged(convert_colour={}),
+        INVALID,
+        ("convert_colour", "conversion", "rgb_to_gray, gray_to_rgb, rgb_to_hsv"),
+    ),
+    Bad(
+        "conversion unknown",
+        imaged(convert_colour={"conversion": 77}),
+        UNIMPLEMENTED,
+        ("convert_colour", "77", "rgb_to_gray"),
+    ),
+    Bad(
+        "colours of two channels",
+        imaged(tensor(np.zeros((4, 5, 2)), "uint8"), convert_colour={"conversion": 1}),
+        INVALID,
+        ("convert_colour", "(4, 5, 2)", "2 channels", "allowed is 3"),
+    ),
+    Bad(
+        "colours of gray",
+        imaged(GRAY, convert_colour={"conversion": 5}),
+        INVALID,
+        ("convert_colour", "(4, 5)", "1 channels", "allowed is 3"),
+    ),
+    Bad(
+        "gray that has colours",
+        imaged(convert_colour={"conversion": 2}),
+        INVALID,
+        ("convert_colour", "3 channels", "allowed is 1"),
+    ),
+    Bad(
+        "colours of int16",
+        imaged(tensor(np.zeros((4, 5, 3)), "int16"), convert_colour={"conversion": 1}),
+        UNIMPLEMENTED,
+        ("convert_colour", "int16", "uint8, uint16, float32"),
+    ),
+    Bad(
+        "hsv of uint16",
+        imaged(tensor(np.zeros((4, 5, 3)), "uint16"), convert_colour={"conversion": 3}),
+        UNIMPLEMENTED,
+        ("convert_colour", "uint16", "hsv", "uint8, float32"),
+    ),
+    Bad(
+        "a line as an image",
+        imaged(tensor([1, 2], "uint8"), threshold={"kind": 1}),
+        INVALID,
+        ("threshold", "rank 1", "(2)", "(rows, columns)"),
+    ),
+    Bad("threshold kind", imaged(threshold={}), INVALID, ("binary_inv, trunc",)),
+    Bad(
+        "threshold of nothing",
+        imaged(threshold={"kind": 1, "value": np.nan}),
+        INVALID,
+        ("threshold", "value", "nan", "finite"),
+    ),
+    Bad(
+        "otsu of colours",
+        imaged(threshold={"kind": 1, "otsu": True}),
+        INVALID,
+        ("threshold", "3 channels", "allowed is 1"),
+    ),
+    Bad(
+        "otsu of floats",
+        imaged(IMAGE, threshold={"kind": 1, "otsu": True}),
+        UNIMPLEMENTED,
+        ("threshold", "float32", "otsu", "uint8"),
+    ),
+    Bad(
+        "otsu value of floats", imaged(IMAGE, otsu={}), UNIMPLEMENTED, ("otsu", "uint8")
+    ),
+    Bad(
+        "adaptive method",
+        imaged(GRAY, adaptive_threshold={"kind": 1, "size": 3}),
+        INVALID,
+        ("adaptive_threshold", "method", "mean, gaussian"),
+    ),
+    Bad(
+        "adaptive size",
+        imaged(GRAY, adaptive_threshold={"method": 1, "kind": 1, "size": 4}),
+        INVALID,
+        ("adaptive_threshold", "size is 4", "odd", "3 to 255"),
+    ),
+    Bad(
+        "adaptive kind",
+        imaged(GRAY, adaptive_threshold={"method": 1, "kind": 3, "size": 3}),
+        INVALID,
+        ("adaptive_threshold", "kind", "binary, binary_inv"),
+    ),
+    Bad("no bins", imaged(histogram={}), INVALID, ("histogram", "bins is 0", "65536")),
+    Bad(
+        "half a range",
+        imaged(histogram={"bins": 2, "low": 0}),
+        INVALID,
+        ("histogram", "low and high", "both or none"),
+    ),
+    Bad(
+        "no range of floats",
+        imaged(IMAGE, histogram={"bins": 2}),
+        INVALID,
+        ("histogram", "low and high", "float32"),
+    ),
+    Bad(
+        "range upside down",
+        imaged(histogram={"bins": 2, "low": 2, "high": 1}),
+        INVALID,
+        ("histogram", "high is 1", "low (2)"),
+    ),
+    Bad("equalise colours", imaged(equalise_histogram={}), INVALID, ("3 channels",)),
+    Bad(
+        "no rows",
+        imaged(resize={"columns": 4, "interpolation": 1}),
+        INVALID,
+        ("resize", "rows is 0", "1 to 1048576"),
+    ),
+    Bad(
+        "interpolation unset",
+        imaged(resize={"rows": 4, "columns": 4}),
+        INVALID,
+        ("resize", "interpolation", "nearest, bilinear, bicubic, area"),
+    ),
+    Bad(
+        "larger than nothing",
+        imaged(
+            tensor(np.zeros((0, 3)), "uint8"),
+            resize={"rows": 4, "columns": 4, "interpolation": 1},
+        ),
+        INVALID,
+        ("resize", "(0, 3)", "no pixels", "4 x 4"),
+    ),
+    Bad(
+        "huge size",
+        imaged(resize={"rows": 2**20, "columns": 2**20, "interpolation": 3}),
+        EXHAUSTED,
+        ("(1048576, 1048576, 3)", str(3 * 2**40)),
+    ),
+    Bad(
+        "size past all",
+        imaged(resize={"rows": 2**62, "columns": 1, "interpolation": 1}),
+        INVALID,
+        ("resize", str(2**62), "1048576"),
+    ),
+    Bad(
+        "matrix of 5",
+        imaged(warp_affine={"matrix": [1] * 5, "interpolation": 1}),
+        INVALID,
+        ("warp_affine", "5 elements", "6"),
+    ),
+    Bad(
+        "matrix without end",
+        imaged(warp_affine={"matrix": [np.inf] * 6, "interpolation": 1}),
+        INVALID,
+        ("warp_affine", "matrix", "inf", "1e+09"),
+    ),
+    Bad(
+        "warp by area",
+        imaged(warp_affine={"matrix": [1] * 6, "interpolation": 4}),
+        INVALID,
+        ("warp_affine", "interpolation", "nearest, bilinear"),
+    ),
+    Bad(
+        "cval of a warp",
+        imaged(
+            warp_affine={
+                "matrix": [1] * 6,
+                "interpolation": 1,
+                "border": {"mode": 5, "cval": 256},
+            }
+        ),
+        INVALID,
+        ("warp_affine", "cval", "256", "uint8"),
+    ),
+    Bad(
+        "border of a warp",
+        imaged(
+            warp_affine={"matrix": [1] * 6, "interpolation": 1, "border": {"mode": 9}}
+        ),
+        INVALID,
+        ("warp_affine", "border mode is 9", "nearest, reflect, mirror"),
+    ),
+    Bad(
+        "two means of three",
+        imaged(normalise={"mean": [1, 2], "deviation": [1]}),
+        INVALID,
+        ("normalise", "mean has 2 values", "1 or 3"),
+    ),
+    Bad(
+        "deviation 0",
+        imaged(normalise={"mean": [1], "deviation": [0]}),
+        INVALID,
+        ("normalise", "deviation is 0"),
+    ),
+    Bad(
+        "bilateral of two channels",
+        imaged(tensor(np.zeros((4, 5, 2)), "uint8"), bilateral={"diameter": 3}),
+        INVALID,
+        ("bilateral", "2 channels", "1 or 3"),
+    ),
+    Bad(
+        "bilateral sigma",
+        imaged(bilateral={"diameter": 3, "sigma_space": 1}),
+        INVALID,
+        ("bilateral", "sigma_colour is 0", "above 0"),
+    ),
+    Bad(
+        "bilateral diameter",
+        imaged(bilateral={"diameter": 256, "sigma_space": 1, "sigma_colour": 1}),
+        INVALID,
+        ("bilateral", "diameter is 256", "0 to 255"),
+    ),
+    Bad(
+        "unsharp sigma",
+        imaged(unsharp_mask={"sigma": -1}),
+        INVALID,
+        ("unsharp_mask", "sigma", "-1"),
+    ),
+    Bad(
+        "canny of floats",
+        imaged(IMAGE, canny={}),
+        UNIMPLEMENTED,
+        ("canny", "float32", "uint8"),
+    ),
+    Bad(
+        "canny of 5 channels",
+        imaged(tensor(np.zeros((4, 5, 5)), "uint8"), canny={}),
+        INVALID,
+        ("canny", "5 channels", "1 or 2 or 3 or 4"),
+    ),
+    Bad(
+        "two images",
+        run([GRAY, GRAY], [step(0, 1, image={"otsu": {}})]),
+        INVALID,
+        ("otsu", "got 2 inputs, needs 1 (image)"),
     ),
     # rearrangements
     Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),
