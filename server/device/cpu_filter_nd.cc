@@ -1,5 +1,3 @@
-#include "server/device/cpu_filter_nd.h"
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/line_filter.h"
 #include "kernels/cpu/window_filter.h"
+#include "server/device/cpu_step.h"
 #include "server/device/filter_forms.h"
 #include "server/device/numbers.h"
 
@@ -56,7 +55,7 @@ std::vector<double> TakeWeights(const double* kernel, bool flip, cpu::WindowFilt
 
 }  // namespace
 
-void RunLineFilter(const LineFilterStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const LineFilterStep& step, const CpuValues& values, CpuMemory&) {
   const LineFilterAttributes& line = step.attributes;
   const DType dtype = values.type(step.x).dtype;
   const cpu::LineFilterShape shape = {.outer = step.lines.outer,
@@ -71,13 +70,14 @@ void RunLineFilter(const LineFilterStep& step, const CpuValues& values) {
   if (line.op == LineFilterAttributes::Op::kSum) {
     cpu::LineSum(x, ElementTypeOf(dtype), shape, line.weights, line.divisor, out,
                  ElementTypeOf(values.type(step.output).dtype));
-    return;
+    return absl::OkStatus();
   }
   cpu::LineExtreme(x, NumbersOf(dtype), ElementSize(dtype), shape, FillOf(line.cval, dtype).data(),
                    line.op == LineFilterAttributes::Op::kMaximum, out);
+  return absl::OkStatus();
 }
 
-void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const WindowFilterStep& step, const CpuValues& values, CpuMemory&) {
   const WindowFilterAttributes& window = step.attributes;
   const DType dtype = values.type(step.x).dtype;
   cpu::WindowFilterShape shape = ShapeOf(step, values.type(step.x).shape);
@@ -86,7 +86,7 @@ void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
   if (window.form == WindowFilterAttributes::Form::kRank) {
     cpu::WindowRank(x, NumbersOf(dtype), ElementSize(dtype), shape, window.rank,
                     FillOf(window.cval, dtype).data(), out);
-    return;
+    return absl::OkStatus();
   }
   std::vector<double> kernel(static_cast<size_t>(values.type(step.weights).count()));
   std::copy_n(values.data(step.weights), kernel.size() * sizeof(double),
@@ -94,6 +94,7 @@ void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
   const std::vector<double> weights = TakeWeights(kernel.data(), window.flip, shape);
   cpu::WindowSum(x, ElementTypeOf(dtype), shape, weights, window.cval, out,
                  ElementTypeOf(values.type(step.output).dtype));
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

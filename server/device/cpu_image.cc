@@ -1,18 +1,13 @@
-#include "server/device/cpu_image.h"
-
 #include "kernels/cpu/image.h"
+#include "server/device/cpu_step.h"
 #include "server/device/image_arguments.h"
 
 namespace gpucall {
 
-void RunImage(const ImageStep& step, const CpuValues& values) {
-  image::Arguments a = ArgumentsOf(step);
-  a.x = values.data(step.x);
-  if (step.second != ImageStep::kNone) a.second = values.data(step.second);
-  a.out = values.target(step.output);
-  a.table = step.table.data();
-  const image::Element element = ImageElementOf(values.type(step.x).dtype);
-  switch (step.form) {
+namespace {
+
+void RunForm(ImageStep::Form form, const image::Arguments& a, image::Element element) {
+  switch (form) {
     case ImageStep::Form::kConvertColour:
       return cpu::ConvertColour(a, element);
     case ImageStep::Form::kThreshold:
@@ -44,6 +39,19 @@ void RunImage(const ImageStep& step, const CpuValues& values) {
     case ImageStep::Form::kHysteresis:
       return cpu::Hysteresis(a);
   }
+}
+
+}  // namespace
+
+absl::Status RunOnCpu(const ImageStep& step, const CpuValues& values, CpuMemory&) {
+  image::Arguments a = ArgumentsOf(step);
+  a.x = values.data(step.x);
+  if (step.second != ImageStep::kNone) a.second = values.data(step.second);
+  a.out = values.target(step.output);
+  a.table = step.table.data();
+  const image::Element element = ImageElementOf(values.type(step.x).dtype);
+  RunForm(step.form, a, element);
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall
