@@ -182,10 +182,10 @@ class WindowFilterRun : public NdFilterRun<WindowFilterStep> {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareLineFilter(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const LineFilterStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<LineFilterRun>(step, layout);
 }
-std::unique_ptr<StepRun> PrepareWindowFilter(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const WindowFilterStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<WindowFilterRun>(step, layout);
 }
 

@@ -102,7 +102,7 @@ class ImageRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareImage(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const ImageStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<ImageRun>(step, layout);
 }
 
