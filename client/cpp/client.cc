@@ -106,7 +106,12 @@ absl::StatusOr<Tensor> Client::Cast(const TensorRef& x, DType dtype,
 absl::StatusOr<Tensor> Client::MatMul(const TensorRef& a, const TensorRef& b,
                                       const MatMulOptions& matmul,
                                       const CallOptions& options) const {
-  return OneOutput(CallBorrowed(connection_, EncodeMatMul(a, b, matmul), options));
+  return MatMul({a, b}, matmul, options);
+}
+absl::StatusOr<Tensor> Client::MatMul(absl::Span<const TensorRef> operands,
+                                      const MatMulOptions& matmul,
+                                      const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeMatMul(operands, matmul), options));
 }
 absl::StatusOr<Tensor> Client::Gaussian(const TensorRef& image, const GaussianOptions& filter,
                                         const CallOptions& options) const {

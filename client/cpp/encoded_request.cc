@@ -52,16 +52,20 @@ EncodedRequest EncodeCast(const TensorRef& x, DType dtype) {
   return EncodeElementwise(v1::ELEMENTWISE_OP_CAST, static_cast<v1::DType>(dtype), {x});
 }
 
-EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {
+EncodedRequest EncodeMatMul(absl::Span<const TensorRef> operands, const MatMulOptions& options) {
   v1::MatMulRequest message;
   *message.mutable_attributes() = ToWire(options);
   v1::Operation operation;
   *operation.mutable_matmul() = message.attributes();
+  std::vector<int> fields = {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber};
+  if (options.addend) fields.push_back(v1::MatMulRequest::kCFieldNumber);
+  if (options.bias) fields.push_back(v1::MatMulRequest::kBiasFieldNumber);
+  fields.resize(operands.size(), v1::MatMulRequest::kBiasFieldNumber);
   return {.method = "/gpucall.v1.Compute/MatMul",
           .rest = message.SerializeAsString(),
-          .fields = {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber},
-          .inputs = {a, b},
-          .program = OneOperation(std::move(operation), 2)};
+          .fields = std::move(fields),
+          .inputs = {operands.begin(), operands.end()},
+          .program = OneOperation(std::move(operation), operands.size())};
 }
 
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter) {

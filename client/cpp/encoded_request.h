@@ -45,7 +45,8 @@ struct EncodedRequest {
 // Refer to the caller's elements: `owner` is not set.
 EncodedRequest EncodeElementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
 EncodedRequest EncodeCast(const TensorRef& x, DType dtype);
-EncodedRequest EncodeMatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options);
+// a, b, and the addend and the bias that the options ask for.
+EncodedRequest EncodeMatMul(absl::Span<const TensorRef> operands, const MatMulOptions& options);
 // The image, and the kernel of a filter that takes one.
 EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOptions& filter);
 EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options);

@@ -13,7 +13,10 @@ Request Request::Elementwise(ElementwiseOp op, absl::Span<const TensorRef> input
 }
 Request Request::Cast(const TensorRef& x, DType dtype) { return Request(EncodeCast(x, dtype)); }
 Request Request::MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options) {
-  return Request(EncodeMatMul(a, b, options));
+  return Request(EncodeMatMul({a, b}, options));
+}
+Request Request::MatMul(absl::Span<const TensorRef> operands, const MatMulOptions& options) {
+  return Request(EncodeMatMul(operands, options));
 }
 Request Request::Filter(const TensorRef& image, const FilterOptions& filter) {
   return Request(EncodeFilter({image}, filter));

@@ -102,6 +102,23 @@ v1::MatMul ToWire(const MatMulOptions& options) {
   v1::MatMul matmul;
   matmul.set_transpose_a(options.transpose_a);
   matmul.set_transpose_b(options.transpose_b);
+  matmul.set_output_dtype(static_cast<v1::DType>(options.output_dtype));
+  switch (options.precision) {
+    case MatMulPrecision::kHighest:
+      break;
+    case MatMulPrecision::kTf32:
+      matmul.set_precision(v1::MATMUL_PRECISION_TF32);
+      break;
+    case MatMulPrecision::kBf16:
+      matmul.set_precision(v1::MATMUL_PRECISION_BF16);
+      break;
+  }
+  if (options.alpha != 1) matmul.set_alpha(options.alpha);
+  if (options.beta != 1) matmul.set_beta(options.beta);
+  matmul.set_addend(options.addend);
+  matmul.set_bias(options.bias);
+  // In the order of the values.
+  matmul.set_activation(static_cast<v1::Activation>(options.activation));
   return matmul;
 }
 

@@ -10,6 +10,7 @@ namespace gpucall::cpu {
   extern const BoxTable kBoxes;               \
   extern const MedianTable kMedians;          \
   extern const ReduceTable kReduce;           \
+  extern const ProductTable kProducts;        \
   }
 GPUCALL_DECLARE_LEVEL(x86_64_v3)
 GPUCALL_DECLARE_LEVEL(x86_64_v4)
@@ -18,11 +19,13 @@ GPUCALL_DECLARE_LEVEL(x86_64_v4)
 std::span<const Level> SupportedLevels() {
   static const Level kLevels[] = {
       {"baseline", baseline::kElementwise, baseline::kCasts, baseline::kConvert, baseline::kSums,
-       baseline::kBoxes, baseline::kMedians, baseline::kReduce},
+       baseline::kBoxes, baseline::kMedians, baseline::kReduce, baseline::kProducts},
       {"x86-64-v3", x86_64_v3::kElementwise, x86_64_v3::kCasts, x86_64_v3::kConvert,
-       x86_64_v3::kSums, x86_64_v3::kBoxes, x86_64_v3::kMedians, x86_64_v3::kReduce},
+       x86_64_v3::kSums, x86_64_v3::kBoxes, x86_64_v3::kMedians, x86_64_v3::kReduce,
+       x86_64_v3::kProducts},
       {"x86-64-v4", x86_64_v4::kElementwise, x86_64_v4::kCasts, x86_64_v4::kConvert,
-       x86_64_v4::kSums, x86_64_v4::kBoxes, x86_64_v4::kMedians, x86_64_v4::kReduce},
+       x86_64_v4::kSums, x86_64_v4::kBoxes, x86_64_v4::kMedians, x86_64_v4::kReduce,
+       x86_64_v4::kProducts},
   };
   static const size_t kCount = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;

@@ -6,8 +6,8 @@ namespace gpucall::cuda {
 
 cudaError_t LaunchConvertColour(const image::Arguments& a, image::Element element,
                                 cudaStream_t stream) {
-  return image::VisitColour(
-      a, element, [&](auto kernel) { return LaunchPixels<decltype(kernel)>(a, stream); });
+  return image::VisitColour(a, element,
+                            [&](auto kernel) { return LaunchPixels<decltype(kernel)>(a, stream); });
 }
 
 }  // namespace gpucall::cuda

@@ -8,51 +8,94 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 
 namespace gpucall::cuda {
 
 // c = op(a) op(b), row-major and dense: op(a) is m x k, op(b) is k x n, c is m x n. Any may be 0;
-// with k = 0 the product is zeros.
+// with k = 0 the sums are zeros. Then, where they are set, beta * addend and bias are added, and
+// negative elements become 0.
 struct MatMulShape {
-  enum class Type : uint8_t { kFloat32, kFloat64 };
+  enum class Type : uint8_t {
+    kFloat32,
+    kFloat64,
+    kFloat16,
+    kBfloat16,
+    kComplex64,
+    kComplex128,
+    kInt8  // c is int32; alone: no alpha, nothing added
+  };
+  // Of float32 and complex64; kTf32 and kBf16 may round elements first.
+  enum class Precision : uint8_t { kHighest, kTf32, kBf16 };
   Type type = Type::kFloat32;
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false;  // a is stored k x m
   bool transpose_b = false;  // b is stored n x k
+  bool widens = false;       // of halves: c, addend and bias are float32
+  Precision precision = Precision::kHighest;
+  bool has_addend = false;
+  bool has_bias = false;
+  bool relu = false;  // not of complex types
   auto operator<=>(const MatMulShape&) const = default;
 };
 
-// Device memory. Every matrix is aligned as its size in bytes is, up to 256.
+// Device memory. Every matrix is aligned as its size in bytes is, up to 256, and so is a bias.
 struct MatMulBatch {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
   int64_t stride_a = 0, stride_b = 0,
-          stride_c = 0;  // elements between products; of a and b 0 repeats
+          stride_c = 0;  // elements between products; of all but c 0 repeats
   int64_t count = 1;
+  double alpha = 1, beta = 1;
+  const void* addend = nullptr;
+  int64_t stride_addend = 0, addend_row_stride = 0, addend_column_stride = 0;
+  const void* bias = nullptr;  // n elements
+  int64_t stride_bias = 0;
+};
+
+// Where choices outlive the process. Nothing here is an error.
+class AlgorithmStore {
+ public:
+  virtual ~AlgorithmStore() = default;
+  virtual std::optional<std::string> Read(const std::string& key) = 0;
+  virtual void Write(const std::string& key, const std::string& algorithm) = 0;
 };
 
 // Products on one stream. The bits of a product depend neither on its batch nor on its place in it:
 // an algorithm is chosen once for a shape, for one product, without split sums, and serves all.
-// Float32 is computed in float32, without TF32. Used by one thread at a time.
+// Float32 is computed in float32, without TF32, unless the shape says so. What the library adds
+// itself is added before the one rounding of halves; else a kernel follows, which rounds again.
+// Used by one thread at a time.
 class MatMul {
  public:
-  // Both must outlive this object. `workspace` is device memory of kWorkspaceBytes.
-  MatMul(cublasLtHandle_t handle, void* workspace) : handle_(handle), workspace_(workspace) {}
+  // All must outlive this object. `workspace` is device memory of kWorkspaceBytes; `store` may be
+  // null.
+  MatMul(cublasLtHandle_t handle, void* workspace, AlgorithmStore* store = nullptr)
+      : handle_(handle), workspace_(workspace), store_(store) {}
 
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
-  // Enqueues all products of the batch. CUBLAS_STATUS_NOT_SUPPORTED: sizes past the library's.
+  // Enqueues all products of the batch. CUBLAS_STATUS_NOT_SUPPORTED: sizes past the library's, or
+  // of kInt8 a shape that it does not do.
   cublasStatus_t Run(const MatMulShape& shape, const MatMulBatch& batch, cudaStream_t stream);
 
  private:
   static constexpr size_t kMaxKeptAlgorithms = 4096;
+  using Choice = std::optional<cublasLtMatmulAlgo_t>;  // none: the library does not do it
 
-  cublasStatus_t FindAlgorithm(const MatMulShape& shape, cublasLtMatmulAlgo_t& algorithm);
+  const Choice& FindAlgorithm(const MatMulShape& shape);
+  Choice ReadAlgorithm(const MatMulShape& shape);
+  Choice ChooseAlgorithm(const MatMulShape& shape);
+  // With what the library adds itself.
+  cublasStatus_t Multiply(const MatMulShape& shape, const MatMulBatch& batch,
+                          cublasLtMatmulAlgo_t algorithm, cudaStream_t stream);
 
   cublasLtHandle_t handle_;
   void* workspace_;
-  std::map<MatMulShape, cublasLtMatmulAlgo_t> algorithms_;
+  AlgorithmStore* store_;
+  std::map<MatMulShape, Choice> algorithms_;
 };
 
 }  // namespace gpucall::cuda

@@ -1,5 +1,6 @@
 #include "server/device/cpu_matmul.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -11,56 +12,82 @@
 namespace gpucall {
 namespace {
 
-// The elements of an operand, aligned for Real.
-template <class Real>
-absl::StatusOr<const Real*> Aligned(uint32_t value, const CpuValues& values, CpuMemory& memory) {
-  const std::byte* data = values.data(value);
-  if (reinterpret_cast<uintptr_t>(data) % alignof(Real) != 0) {
-    const auto size_bytes = static_cast<size_t>(values.type(value).size_bytes());
-    GPUCALL_ASSIGN_OR_RETURN(std::byte * copy, memory.Allocate(size_bytes));
-    std::memcpy(copy, data, size_bytes);
-    data = copy;
-  }
-  return reinterpret_cast<const Real*>(data);
+// The elements of an operand, aligned for their type where kernels ask for it.
+absl::StatusOr<const std::byte*> Aligned(uint32_t value, const CpuValues& values,
+                                         CpuMemory& memory) {
+  const std::byte* const data = values.data(value);
+  const DType dtype = values.type(value).dtype;
+  const size_t alignment = std::min<size_t>(ElementSize(dtype), alignof(double));
+  if (reinterpret_cast<uintptr_t>(data) % alignment == 0) return data;
+  const auto size_bytes = static_cast<size_t>(values.type(value).size_bytes());
+  GPUCALL_ASSIGN_OR_RETURN(std::byte * copy, memory.Allocate(size_bytes));
+  std::memcpy(copy, data, size_bytes);
+  return copy;
 }
 
-absl::Span<const int64_t> BatchShape(const Shape& shape) {
-  return absl::MakeConstSpan(shape).first(shape.size() - 2);
-}
-
-template <class Real>
-absl::Status Run(const MatMulStep& step, const CpuValues& values, CpuMemory& memory) {
-  GPUCALL_ASSIGN_OR_RETURN(const Real* a, Aligned<Real>(step.a, values, memory));
-  GPUCALL_ASSIGN_OR_RETURN(const Real* b, Aligned<Real>(step.b, values, memory));
-  auto* c = reinterpret_cast<Real*>(values.target(step.output));
-  const auto batch = BatchShape(values.type(step.output).shape);
-  const int64_t count = ElementCount(batch);
-  if (count == 0) return absl::OkStatus();
-  // Which matrix of a and of b each product takes; the element size is of no matter here.
-  const BroadcastReader a_index(nullptr, 1, BatchShape(values.type(step.a).shape), batch);
-  const BroadcastReader b_index(nullptr, 1, BatchShape(values.type(step.b).shape), batch);
-  std::vector<cpu::MatMulOperands<Real>> operands(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) {
-    operands[static_cast<size_t>(i)] = {a + a_index.Offset(i) * step.m * step.k,
-                                        b + b_index.Offset(i) * step.k * step.n,
-                                        c + i * step.m * step.n};
-  }
+cpu::Product ProductOf(const MatMulStep& step, const CpuValues& values) {
   const auto transpose = [](bool yes) { return yes ? cpu::Transpose::kYes : cpu::Transpose::kNo; };
-  const cpu::MatMulShape shape = {step.m, step.n, step.k, transpose(step.attributes.transpose_a),
-                                  transpose(step.attributes.transpose_b)};
-  if (!cpu::MatMul(shape, operands)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("matmul: sizes m ", step.m, ", n ", step.n, ", k ", step.k,
-                     ", the largest allowed on this device is 2147483647"));
+  const auto type = [&](uint32_t value) { return ElementTypeOf(values.type(value).dtype); };
+  const MatMulAttributes& attributes = step.attributes;
+  cpu::Product product = {.shape = {step.m, step.n, step.k, transpose(attributes.transpose_a),
+                                    transpose(attributes.transpose_b)},
+                          .a_type = type(step.a),
+                          .b_type = type(step.b),
+                          .out_type = type(step.output),
+                          .alpha = attributes.alpha,
+                          .beta = attributes.beta,
+                          .relu = attributes.activation == Activation::kRelu};
+  if (step.c != MatMulStep::kNone) {
+    product.c_row_stride = step.c_strides.end()[-2];
+    product.c_column_stride = step.c_strides.back();
   }
-  return absl::OkStatus();
+  return product;
+}
+
+// Where c is for product `index`, in elements.
+int64_t OffsetOfC(const MatMulStep& step, int64_t index) {
+  int64_t offset = 0;
+  for (size_t d = step.batch.size(); d-- > 0;) {
+    offset += index % step.batch[d] * step.c_strides[d];
+    index /= step.batch[d];
+  }
+  return offset;
 }
 
 }  // namespace
 
 absl::Status RunMatMul(const MatMulStep& step, const CpuValues& values, CpuMemory& memory) {
-  return values.type(step.output).dtype == DType::kFloat64 ? Run<double>(step, values, memory)
-                                                           : Run<float>(step, values, memory);
+  const int64_t count = ElementCount(step.batch);
+  if (count == 0 || step.m == 0 || step.n == 0) return absl::OkStatus();
+  GPUCALL_ASSIGN_OR_RETURN(const std::byte* a, Aligned(step.a, values, memory));
+  GPUCALL_ASSIGN_OR_RETURN(const std::byte* b, Aligned(step.b, values, memory));
+  const auto bytes = [&](uint32_t value) {
+    return static_cast<int64_t>(ElementSize(values.type(value).dtype));
+  };
+  // Which matrix of a and of b each product takes; the element size is of no matter here.
+  const BroadcastReader a_index(nullptr, 1, step.a_batch, step.batch);
+  const BroadcastReader b_index(nullptr, 1, step.b_batch, step.batch);
+  std::vector<cpu::ProductOperands> operands(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    cpu::ProductOperands& product = operands[static_cast<size_t>(i)];
+    product = {.a = a + a_index.Offset(i) * step.m * step.k * bytes(step.a),
+               .b = b + b_index.Offset(i) * step.k * step.n * bytes(step.b),
+               .c = nullptr,
+               .bias = nullptr,
+               .out = values.target(step.output) + i * step.m * step.n * bytes(step.output)};
+    if (step.c != MatMulStep::kNone) {
+      product.c = values.data(step.c) + OffsetOfC(step, i) * bytes(step.c);
+    }
+    if (step.bias != MatMulStep::kNone) product.bias = values.data(step.bias);
+  }
+  const cpu::Product product = ProductOf(step, values);
+  GPUCALL_ASSIGN_OR_RETURN(std::byte * scratch, memory.Allocate(cpu::ScratchBytes(product)));
+  if (!cpu::Multiply(product, operands, scratch)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("matmul: sizes m ", step.m, ", n ", step.n, ", k ", step.k,
+                     ", the largest allowed on this device is 2147483647"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

@@ -37,6 +37,8 @@ template <typename Visit>
 void VisitValues(const MatMulStep& step, Visit visit) {
   visit(step.a, false);
   visit(step.b, false);
+  if (step.c != MatMulStep::kNone) visit(step.c, false);
+  if (step.bias != MatMulStep::kNone) visit(step.bias, false);
   visit(step.output, true);
 }
 template <typename Visit>
@@ -63,6 +65,10 @@ void VisitValues(const SortStep& step, Visit visit) {
   visit(step.output, true);
 }
 template <typename Visit>
+void VisitValues(const CreationStep& step, Visit visit) {
+  visit(step.output, true);
+}
+template <typename Visit>
 void VisitValues(const ScanStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
@@ -77,6 +83,17 @@ template <typename Visit>
 void VisitValues(const ImageStep& step, Visit visit) {
   visit(step.x, false);
   if (step.second != ImageStep::kNone) visit(step.second, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const LineFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const WindowFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.weights != WindowFilterStep::kNoWeights) visit(step.weights, false);
   visit(step.output, true);
 }
 

@@ -8,9 +8,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
 #include "server/program/image.h"
 #include "server/program/image_tables.h"
+#include "server/program/matmul.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -166,8 +168,21 @@ class StepMaker {
       step.output = ValueOf(k);
       return step;
     }
+    if (const auto* attributes = std::get_if<CreationAttributes>(&operation.attributes)) {
+      return LowerCreation(*attributes, ValueOf(k));
+    }
     if (const auto* attributes = std::get_if<ImageAttributes>(&operation.attributes)) {
       return MakeImage(k, operation, *attributes);
+    }
+    if (const auto* attributes = std::get_if<LineFilterAttributes>(&operation.attributes)) {
+      const auto lines = LinesAt("filter", ShapeOf(k), attributes->axis);  // an axis it has
+      return LineFilterStep{operation.inputs[0], ValueOf(k), *attributes, *lines};
+    }
+    if (const auto* attributes = std::get_if<WindowFilterAttributes>(&operation.attributes)) {
+      WindowFilterStep step = {.x = operation.inputs[0], .output = ValueOf(k), .attributes = {}};
+      step.attributes = *attributes;
+      if (operation.inputs.size() == 2) step.weights = operation.inputs[1];
+      return step;
     }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
@@ -198,6 +213,7 @@ class StepMaker {
     std::vector<const TensorType*> inputs;
     for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
     ImageStep step = LowerImage(attributes, inputs)->step;
+    step.attributes = TextOf(attributes);
     step.table = ImageTable(attributes, step, inputs[0]->dtype);
     step.x = operation.inputs[0];
     if (operation.inputs.size() == 2) step.second = operation.inputs[1];
@@ -207,14 +223,15 @@ class StepMaker {
 
   MatMulStep MakeMatMul(uint32_t k, const Operation& operation,
                         const MatMulAttributes& attributes) const {
-    const Shape &a = values_[operation.inputs[0]].shape, &result = ShapeOf(k);
-    return {.a = operation.inputs[0],
-            .b = operation.inputs[1],
-            .output = ValueOf(k),
-            .attributes = attributes,
-            .m = result[result.size() - 2],
-            .n = result[result.size() - 1],
-            .k = a[a.size() - (attributes.transpose_a ? 2 : 1)]};
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    MatMulStep step = LowerMatMul(attributes, inputs)->step;
+    step.a = operation.inputs[0];
+    step.b = operation.inputs[1];
+    if (step.c != MatMulStep::kNone) step.c = operation.inputs[step.c];
+    if (step.bias != MatMulStep::kNone) step.bias = operation.inputs[step.bias];
+    step.output = ValueOf(k);
+    return step;
   }
 
   Broadcast BroadcastOf(uint32_t value, const Shape& shape) const {

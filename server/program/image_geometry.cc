@@ -30,8 +30,9 @@ absl::Status ImageLowerer::Smooth() {
   if (!(of().truncate >= 0) || !std::isfinite(of().truncate)) {
     return Invalid("truncate is ", of().truncate, ", allowed is 0 or more");
   }
-  GPUCALL_ASSIGN_OR_RETURN(const std::vector<double> weights,
-                           GaussianWeights(name_, of().sigma, of().truncate, 0, of().axis));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const std::vector<double> weights,
+      GaussianWeights(name_, of().sigma, of().truncate, 0, kAxisName[of().axis]));
   step().mode = BorderMode::kReflect;
   step().numbers[0] = static_cast<double>(weights.size());
   return absl::OkStatus();

@@ -65,7 +65,8 @@ std::vector<double> Joined(Taps rows, const Taps& columns) {
 
 std::vector<double> SmoothTable(const ImageAttributes& attributes) {
   if (attributes.size == 0) {
-    return *GaussianWeights("", attributes.sigma, attributes.truncate, 0, attributes.axis);
+    return *GaussianWeights("", attributes.sigma, attributes.truncate, 0,
+                            kAxisName[attributes.axis]);
   }
   if (attributes.method == AdaptiveMethod::kGaussian) return WindowGaussian(attributes.size);
   return std::vector<double>(static_cast<size_t>(attributes.size), 1.0);

@@ -3,8 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/filter_nd.h"
 #include "server/program/image.h"
+#include "server/program/matmul.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -49,60 +52,29 @@ absl::StatusOr<TensorType> Infer(const CastAttributes& attributes, Operands oper
   return InferElementwise(ElementwiseOp::kCast, operands, attributes.dtype);
 }
 
-absl::Status CheckMatMulOperands(const TensorType& a, const TensorType& b) {
-  for (const auto& [name, type] : {std::pair("a", &a), std::pair("b", &b)}) {
-    if (type->shape.size() < 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("matmul: ", name, " has rank ", type->shape.size(), " (shape ",
-                       ShapeString(type->shape), "), allowed is 2 to ", kMaxRank));
-    }
-  }
-  const bool offered = a.dtype == DType::kFloat32 || a.dtype == DType::kFloat64;
-  if (a.dtype != b.dtype || !offered) {
-    return absl::UnimplementedError(
-        absl::StrCat("matmul: dtypes ", DTypeName(a.dtype), " and ", DTypeName(b.dtype),
-                     " are not offered, both must be float32 or float64"));
-  }
-  return absl::OkStatus();
+absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands operands) {
+  GPUCALL_ASSIGN_OR_RETURN(MatMulLowering lowering, LowerMatMul(attributes, operands));
+  return std::move(lowering.output);
 }
 
-absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands operands) {
-  GPUCALL_RETURN_IF_ERROR(CheckOperandCount("matmul", operands.size(), 2, " (a, b)"));
-  const TensorType &a = *operands[0], &b = *operands[1];
-  GPUCALL_RETURN_IF_ERROR(CheckMatMulOperands(a, b));
-  const auto outer = [](const TensorType& type) {
-    return absl::MakeConstSpan(type.shape).first(type.shape.size() - 2);
-  };
-  const auto side = [](const TensorType& type, bool transposed, bool last) {
-    return type.shape[type.shape.size() - (transposed == last ? 2 : 1)];
-  };
-  const int64_t m = side(a, attributes.transpose_a, false),
-                ka = side(a, attributes.transpose_a, true);
-  const int64_t kb = side(b, attributes.transpose_b, false),
-                n = side(b, attributes.transpose_b, true);
-  const auto with_transpose = [](const TensorType& type, bool transposed) {
-    return absl::StrCat(ShapeString(type.shape), transposed ? " transposed" : "");
-  };
-  if (ka != kb) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("matmul: inner dimensions differ, ", ka, " of a ",
-                     with_transpose(a, attributes.transpose_a), " against ", kb, " of b ",
-                     with_transpose(b, attributes.transpose_b)));
-  }
-  absl::StatusOr<Shape> batch = BroadcastShapes(outer(a), outer(b));
-  if (!batch.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("matmul: batch ", batch.status().message(),
-                                                   " (a ", ShapeString(a.shape), ", b ",
-                                                   ShapeString(b.shape), ")"));
-  }
-  TensorType result{a.dtype, *std::move(batch)};
-  if (result.shape.size() + 2 > kMaxRank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("matmul: result has over ", kMaxRank, " dimensions"));
-  }
-  result.shape.push_back(m);
-  result.shape.push_back(n);
-  return result;
+absl::StatusOr<TensorType> Infer(const NdFilterAttributes& attributes, Operands operands) {
+  const CatalogueRow& row = RowOf(attributes.kind);
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
+                                            row.inputs == 2 ? " (image, kernel)" : " (image)"));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const NdFilter filter,
+      CheckNdFilter(attributes, *operands[0], row.inputs == 2 ? operands[1] : nullptr));
+  return TensorType{filter.output, operands[0]->shape};
+}
+
+// What filters expand to is right already.
+absl::StatusOr<TensorType> Infer(const LineFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.op == LineFilterAttributes::Op::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
+}
+absl::StatusOr<TensorType> Infer(const WindowFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.form == WindowFilterAttributes::Form::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
 }
 
 absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands operands) {
@@ -146,6 +118,12 @@ absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands oper
   return std::move(lowering.output);
 }
 
+absl::StatusOr<TensorType> Infer(const CreationAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), 0));
+  GPUCALL_RETURN_IF_ERROR(CheckCreation(attributes));
+  return TensorType{attributes.dtype, attributes.shape};
+}
+
 absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands operands) {
   const size_t wanted = OperandCount(attributes.kind);
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
@@ -157,6 +135,10 @@ absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands ope
 }  // namespace
 
 absl::StatusOr<TensorType> InferType(const Operation& operation, Operands operands) {
+  if (!operands.empty()) {
+    const auto filter = AsNdFilter(operation, operands[0]->dtype);
+    if (filter.has_value()) return Infer(*filter, operands);
+  }
   return std::visit([&](const auto& attributes) { return Infer(attributes, operands); },
                     operation.attributes);
 }

@@ -52,12 +52,17 @@ struct ElementwiseStep {
   bool may_fault = false;       // an instruction must check its operands (integer power)
 };
 
-// c[..., m, n] = a[..., m, k] * b[..., k, n] after transposes; dtypes are equal, float32 or
-// float64.
+// output[..., m, n] = alpha * a[..., m, k] b[..., k, n] + beta * c + bias, after transposes; relu
+// of it where activation is kRelu, which no other is. Dtypes of a and b are equal, or both are
+// integers; those of c and bias are the output's.
 struct MatMulStep {
+  static constexpr uint32_t kNone = ~0u;
   uint32_t a, b, output;
+  uint32_t c = kNone, bias = kNone;  // bias has n elements
   MatMulAttributes attributes;
-  int64_t m, n, k;  // k may be 0: the result is zeros
+  int64_t m, n, k;                // k may be 0: the sums are zeros
+  Shape batch, a_batch, b_batch;  // of the products, of the matrices of a and of b
+  absl::InlinedVector<int64_t, kMaxRank + 2> c_strides;  // in elements, along batch, m and n
 };
 
 // A 2-D filter over `channels` interleaved planes of rows x columns, lowered to what kernels do.
@@ -143,6 +148,17 @@ struct TakeStep {
   bool along;
 };
 
+// Elements made from their index alone.
+struct CreationStep {
+  uint32_t output;
+  CreationKind kind;  // not kFull, which is a rearrangement of nothing
+  // As creation::Recipe in kernels/creation_functions.h has them.
+  int bits = 0;
+  double first = 0, second = 0, step = 0;
+  int64_t integer_first = 0, integer_step = 0;
+  uint64_t range = 0, seed = 0;
+};
+
 // One kernel over images, each rows x columns x channels (kernels/image.h says what each form does
 // and what `option`, `numbers` and `table` are to it).
 struct ImageStep {
@@ -176,10 +192,25 @@ struct ImageStep {
   BorderMode mode = BorderMode::kConstant;
   std::array<double, 8> numbers = {};
   std::vector<double> table;
+  std::string attributes;  // equal for equal attributes
 };
 
-using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
-                          SortStep, ScanStep, TakeStep, ImageStep>;
+struct LineFilterStep {
+  uint32_t x, output;
+  LineFilterAttributes attributes;
+  AxisLines lines;
+};
+
+struct WindowFilterStep {
+  static constexpr uint32_t kNoWeights = ~0u;
+  uint32_t x, output;
+  uint32_t weights = kNoWeights;  // float64, of sums
+  WindowFilterAttributes attributes;
+};
+
+using Step =
+    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep,
+                 ScanStep, TakeStep, CreationStep, ImageStep, LineFilterStep, WindowFilterStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
 #include "server/program/border.h"
+#include "server/program/filter_attributes.h"
 #include "server/program/image_attributes.h"
 
 namespace gpucall {
@@ -25,62 +27,26 @@ enum class ElementwiseOp : uint8_t {
 #undef GPUCALL_ELEMENTWISE
 };
 
-// As a caller gives them: negative ones count from the last.
-using Axes = absl::InlinedVector<int64_t, 8>;
-
 // kCast of ElementwiseOp.
 struct CastAttributes {
   DType dtype = DType::kUnspecified;
   bool operator==(const CastAttributes&) const = default;
 };
 
+enum class MatMulPrecision : uint8_t { kHighest, kTf32, kBf16 };
+enum class Activation : uint8_t { kNone, kRelu, kGelu, kGeluTanh };
+
+// activation(alpha * a b + beta * c + bias)
 struct MatMulAttributes {
   bool transpose_a = false;
   bool transpose_b = false;
+  DType output_dtype = DType::kUnspecified;  // unspecified: the operands'
+  MatMulPrecision precision = MatMulPrecision::kHighest;
+  double alpha = 1, beta = 1;
+  bool addend = false;  // there is a c
+  bool bias = false;
+  Activation activation = Activation::kNone;
   bool operator==(const MatMulAttributes&) const = default;
-};
-
-enum class FilterKind : uint8_t {
-  kGaussian,
-  kBox,
-  kSobel,
-  kLaplacian,
-  kMedian,
-  kCorrelate,
-  kConvolve,
-  kMinimum,
-  kMaximum,
-  kRank,
-  kPercentile,
-  kGreyErosion,
-  kGreyDilation,
-  kPrewitt,
-  kScharr,
-  // Several operations each, see composite.h.
-  kGreyOpening,
-  kGreyClosing,
-  kMorphologicalGradient,
-  kWhiteTophat,
-  kBlackTophat,
-  kGaussianLaplace,
-  kGaussianGradientMagnitude
-};
-
-struct FilterAttributes {
-  FilterKind kind = FilterKind::kGaussian;
-  BorderMode mode = BorderMode::kReflect;
-  double cval = 0;
-  DType output_dtype = DType::kUnspecified;  // unspecified: the filter's default
-  // Those that the kind uses; pairs are (rows, columns).
-  std::array<double, 2> sigma = {0, 0};
-  double truncate = 4;
-  std::array<int, 2> order = {0, 0};  // of a Gaussian's derivative
-  std::array<int64_t, 2> size = {1, 1};
-  std::array<int64_t, 2> origin = {0, 0};
-  int64_t rank = 0;
-  double percentile = 0;
-  int axis = 1;  // 0: down the rows, 1: along the columns
-  bool operator==(const FilterAttributes&) const = default;
 };
 
 // One for each row of kernels/reduce_ops.def, in its order.
@@ -153,11 +119,33 @@ struct TakeAttributes {
   bool operator==(const TakeAttributes&) const = default;
 };
 
+enum class CreationKind : uint8_t {
+  kFull,
+  kArange,
+  kRandomUniform,
+  kRandomNormal,
+  kRandomIntegers
+};
+
+// As creation.proto has them; those that the kind uses.
+struct CreationAttributes {
+  CreationKind kind = CreationKind::kFull;
+  DType dtype = DType::kUnspecified;
+  absl::InlinedVector<int64_t, 8> shape = {};
+  std::string value = {};      // one element
+  double first = 0, step = 0;  // start and step, low and high, mean and standard deviation
+  int64_t integer_first = 0, integer_step = 0;  // start and step of integers; low
+  uint64_t range = 0, seed = 0;
+  int bits = 0;  // significant ones of uniform numbers; 0: those of the dtype
+  bool operator==(const CreationAttributes&) const = default;
+};
+
 struct Operation {
-  // CastAttributes stand for kCast.
+  // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
-               ImageAttributes>
+               CreationAttributes, ImageAttributes, NdFilterAttributes, LineFilterAttributes,
+               WindowFilterAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

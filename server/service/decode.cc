@@ -6,6 +6,7 @@
 #include "server/base/status_macros.h"
 #include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
+#include "server/service/decode_matmul.h"
 #include "server/service/decode_operation.h"
 #include "server/service/decode_rearrange.h"
 #include "server/service/request_reader.h"
@@ -211,16 +212,25 @@ absl::StatusOr<DecodedCall> DecodeElementwiseRequest(absl::Span<const grpc::Slic
 
 absl::StatusOr<DecodedCall> DecodeMatMulRequest(absl::Span<const grpc::Slice> bytes,
                                                 TensorSources& sources) {
-  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
-                           Parse<v1::MatMulRequest>(bytes, {v1::MatMulRequest::kAFieldNumber,
-                                                            v1::MatMulRequest::kBFieldNumber}));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const auto parsed,
+      Parse<v1::MatMulRequest>(
+          bytes, {v1::MatMulRequest::kAFieldNumber, v1::MatMulRequest::kBFieldNumber,
+                  v1::MatMulRequest::kCFieldNumber, v1::MatMulRequest::kBiasFieldNumber}));
   const v1::MatMulRequest& request = parsed.message;
   DecodedCall call;
   GPUCALL_RETURN_IF_ERROR(
       AddInput("a", parsed.Find(v1::MatMulRequest::kAFieldNumber), sources, call));
   GPUCALL_RETURN_IF_ERROR(
       AddInput("b", parsed.Find(v1::MatMulRequest::kBFieldNumber), sources, call));
-  SetOneOperation(DecodeMatMul(request.attributes()), call);
+  GPUCALL_ASSIGN_OR_RETURN(const MatMulAttributes attributes, DecodeMatMul(request.attributes()));
+  for (const auto& [name, field] : {std::pair("c", v1::MatMulRequest::kCFieldNumber),
+                                    std::pair("bias", v1::MatMulRequest::kBiasFieldNumber)}) {
+    if (const WireTensor* tensor = parsed.Find(field)) {
+      GPUCALL_RETURN_IF_ERROR(AddInput(name, *tensor, sources, call));
+    }
+  }
+  SetOneOperation(attributes, call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(request.options(), call));
   return call;
 }
@@ -232,7 +242,7 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
                                                           v1::FilterRequest::kKernelFieldNumber}));
   const v1::FilterRequest& request = parsed.message;
   DecodedCall call;
-  GPUCALL_ASSIGN_OR_RETURN(const FilterAttributes attributes, DecodeFilter(request.filter()));
+  GPUCALL_ASSIGN_OR_RETURN(auto attributes, DecodeFilter(request.filter()));
   GPUCALL_RETURN_IF_ERROR(
       AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), sources, call));
   if (const WireTensor* kernel = parsed.Find(v1::FilterRequest::kKernelFieldNumber)) {
@@ -294,8 +304,8 @@ absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> byte
 
 absl::StatusOr<DecodedCall> DecodeImageRequest(absl::Span<const grpc::Slice> bytes,
                                                TensorSources& sources) {
-  GPUCALL_ASSIGN_OR_RETURN(const auto parsed, Parse<v1::ImageRequest>(
-                                                  bytes, {v1::ImageRequest::kImageFieldNumber}));
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::ImageRequest>(bytes, {v1::ImageRequest::kImageFieldNumber}));
   DecodedCall call;
   GPUCALL_ASSIGN_OR_RETURN(const ImageAttributes attributes,
                            DecodeImage(parsed.message.operation()));

@@ -8,8 +8,11 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_creation.h"
+#include "server/service/decode_filter_nd.h"
 #include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
+#include "server/service/decode_matmul.h"
 #include "server/service/decode_rearrange.h"
 
 namespace gpucall {
@@ -225,19 +228,22 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
                                                  ", allowed is none: cast alone takes one"));
 }
 
-MatMulAttributes DecodeMatMul(const v1::MatMul& matmul) {
-  return {matmul.transpose_a(), matmul.transpose_b()};
-}
-
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter) {
+  DType output_dtype = DType::kUnspecified;
+  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
+    GPUCALL_ASSIGN_OR_RETURN(output_dtype,
+                             DecodeDType("filter: output_dtype", filter.output_dtype()));
+  }
+  if (IsNdFilter(filter)) {
+    GPUCALL_ASSIGN_OR_RETURN(NdFilterAttributes attributes, DecodeNdFilter(filter));
+    attributes.output_dtype = output_dtype;
+    return attributes;
+  }
   FilterAttributes attributes;
+  attributes.output_dtype = output_dtype;
   GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
   GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode("filter", filter.border().mode()));
   attributes.cval = filter.border().cval();
-  if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
-    GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
-                             DecodeDType("filter: output_dtype", filter.output_dtype()));
-  }
   return attributes;
 }
 
@@ -269,9 +275,10 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
           result.attributes, DecodeElementwise(operation.elementwise(), operation.output_dtype()));
       return result;
     }
-    case v1::Operation::kMatmul:
-      result.attributes = DecodeMatMul(operation.matmul());
+    case v1::Operation::kMatmul: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeMatMul(operation.matmul()));
       return result;
+    }
     case v1::Operation::kFilter: {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeFilter(operation.filter()));
       return result;
@@ -294,6 +301,10 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeScan(operation.scan()));
       return result;
     }
+    case v1::Operation::kCreation: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeCreation(operation.creation()));
+      return result;
+    }
     case v1::Operation::kImage: {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeImage(operation.image()));
       return result;
@@ -303,7 +314,7 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take, image");
+      "sort, scan, take, creation, image");
 }
 
 }  // namespace gpucall

@@ -14,8 +14,8 @@ absl::StatusOr<BorderMode> DecodeBorderMode(absl::string_view name, v1::BorderMo
 // `output_dtype` is of casts only.
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
                                                                   v1::DType output_dtype);
-MatMulAttributes DecodeMatMul(const v1::MatMul& matmul);
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
+// FilterAttributes or NdFilterAttributes.
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter);
 absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce);
 absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation);
 

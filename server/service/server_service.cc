@@ -23,6 +23,8 @@ const char* KindName(OperationKind kind) {
       return "sort";
     case OperationKind::kScan:
       return "scan";
+    case OperationKind::kCreation:
+      return "creation";
     case OperationKind::kTake:
       return "take";
     case OperationKind::kImage:

@@ -140,7 +140,7 @@ TEST(Wire, EncodeRefusesWhatNoMessageHolds) {
 
 TEST(Wire, RequestsAskForAReceipt) {
   const TensorRef tensor(DType::kUint8, {2}, "ab");
-  const EncodedRequest request = EncodeMatMul(tensor, tensor, {.transpose_a = true});
+  const EncodedRequest request = EncodeMatMul({tensor, tensor}, {.transpose_a = true});
   EXPECT_FALSE(Parse<v1::MatMulRequest>(*EncodeUnary(request, WantReceipt::kNo)).has_options());
   EXPECT_TRUE(EqualsText(Parse<v1::MatMulRequest>(*EncodeUnary(request, WantReceipt::kYes)),
                          "a { dtype: DTYPE_UINT8 shape: 2 data: 'ab' } "

@@ -54,6 +54,9 @@ def test_operations(server: ServerProcess) -> None:
         )
         image = np.eye(4, dtype=np.uint8) * 9
         np.testing.assert_array_equal(await client.box(image, 1), image)
+        assert await client.otsu(image) == 0
+        kept = await client.keep.resize(image, (2, 2), interpolation="nearest")
+        np.testing.assert_array_equal(await kept.get(), np.eye(2) * 9)
         values, indices = await client.top_k(X, 1)
         assert values == 2 and indices == 1
         kept, where = await client.keep.top_k(X, 1, largest=False)
@@ -103,6 +106,20 @@ def test_errors(server: ServerProcess) -> None:
             await client.abs(np.array(["2020"], "datetime64[D]"))
         with pytest.raises(gpucall.Error, match="nearest"):
             await client.box(IMAGE, mode="no")
+
+    run(server, body)
+
+
+def test_streams_that_are_refused_while_they_are_sent(server: ServerProcess) -> None:
+    """The server's status is raised, whatever grpc.aio makes of the writes that fail."""
+    x = np.zeros(30_000_000, np.uint8)
+
+    async def body(client: gpucall.aio.Client) -> None:
+        for _ in range(30):
+            with pytest.raises(gpucall.Error) as raised:
+                await client.add(x, x[:-1])
+            assert raised.value.code is grpc.StatusCode.INVALID_ARGUMENT
+            assert "30000000" in raised.value.message
 
     run(server, body)
 

@@ -152,10 +152,10 @@ REQUESTS = [
     ),
     # matmul
     Bad(
-        "matmul of vectors",
-        _wire.MatMulRequest(a=ONE, b=IMAGE),
+        "matmul of a number",
+        _wire.MatMulRequest(a=tensor(1.0), b=IMAGE),
         INVALID,
-        ("matmul", "a", "(2)", "2 to 8"),
+        ("matmul", "a", "()", "1 to 8"),
     ),
     Bad(
         "inner sizes",
@@ -170,10 +170,10 @@ REQUESTS = [
         ("batch", "(2, 3, 4)", "(3, 4, 5)"),
     ),
     Bad(
-        "matmul of integers",
-        _wire.MatMulRequest(a=tensor([[1]], "int32"), b=tensor([[1]], "int32")),
+        "matmul of bools",
+        _wire.MatMulRequest(a=tensor([[1]], "bool"), b=tensor([[1]], "int32")),
         UNIMPLEMENTED,
-        ("matmul", "int32", "float32"),
+        ("matmul", "bool", "int32"),
     ),
     # along axes
     Bad("reduce op unset", reduce_of(op=0), INVALID, ("op",)),

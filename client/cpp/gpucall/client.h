@@ -91,6 +91,9 @@ class Client {
   absl::StatusOr<Tensor> MatMul(const TensorRef& a, const TensorRef& b,
                                 const MatMulOptions& matmul = {},
                                 const CallOptions& options = {}) const;
+  // Of a, b, and the addend and the bias that the options ask for.
+  absl::StatusOr<Tensor> MatMul(absl::Span<const TensorRef> operands, const MatMulOptions& matmul,
+                                const CallOptions& options = {}) const;
   absl::StatusOr<Tensor> Gaussian(const TensorRef& image, const GaussianOptions& filter = {},
                                   const CallOptions& options = {}) const;
   absl::StatusOr<Tensor> Box(const TensorRef& image, const BoxOptions& filter = {},

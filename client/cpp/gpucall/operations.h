@@ -25,9 +25,21 @@ struct CastOptions {
   DType dtype = DType::kUnspecified;
 };
 
+// How float32 and complex64 products are computed. A device may compute more exactly.
+enum class MatMulPrecision : uint8_t { kHighest, kTf32, kBf16 };
+enum class Activation : uint8_t { kNone, kRelu, kGelu, kGeluTanh };
+// activation(alpha * a b + beta * c + bias), of operands (a, b), then c, then bias, where there
+// are.
 struct MatMulOptions {
   bool transpose_a = false;  // swap the last two dimensions of a first
   bool transpose_b = false;
+  // kUnspecified: the operands'. Of integers any integer dtype; of float16 and bfloat16 float32.
+  DType output_dtype = DType::kUnspecified;
+  MatMulPrecision precision = MatMulPrecision::kHighest;
+  double alpha = 1, beta = 1;
+  bool addend = false;  // there is a c, which broadcasts to the result
+  bool bias = false;    // an element for each column of the result
+  Activation activation = Activation::kNone;
 };
 
 // What a filter reads outside the image; scipy.ndimage's names (a b c d is the image).

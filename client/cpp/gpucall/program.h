@@ -41,6 +41,10 @@ class Program {
   Value MatMul(Value a, Value b, const MatMulOptions& options = {}) {
     return Append(options, {a, b});
   }
+  // Of a, b, and the addend and the bias that the options ask for.
+  Value MatMul(absl::Span<const Value> operands, const MatMulOptions& options) {
+    return Append(options, operands);
+  }
   Value Filter(Value image, const FilterOptions& filter) { return Append(filter, {image}); }
   // Correlate and Convolve.
   Value Filter(Value image, Value kernel, const FilterOptions& filter) {

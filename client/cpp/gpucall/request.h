@@ -22,6 +22,8 @@ class Request {
   static Request Elementwise(ElementwiseOp op, absl::Span<const TensorRef> inputs);
   static Request Cast(const TensorRef& x, DType dtype);
   static Request MatMul(const TensorRef& a, const TensorRef& b, const MatMulOptions& options = {});
+  // Of a, b, and the addend and the bias that the options ask for.
+  static Request MatMul(absl::Span<const TensorRef> operands, const MatMulOptions& options);
   static Request Filter(const TensorRef& image, const FilterOptions& filter);
   // Correlate and Convolve.
   static Request Filter(const TensorRef& image, const TensorRef& kernel,

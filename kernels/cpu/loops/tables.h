@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/loops/filter_loops.h"
+#include "kernels/cpu/loops/product_loops.h"
 #include "kernels/cpu/loops/reduce_loops.h"
 
 // GPUCALL_LEVEL: the namespace of the level compiled for.
@@ -59,6 +60,7 @@ extern const SumTable kSums;
 extern const BoxTable kBoxes;
 extern const MedianTable kMedians;
 extern const ReduceTable kReduce;
+extern const ProductTable kProducts;
 }  // namespace GPUCALL_LEVEL
 
 struct Level {
@@ -70,6 +72,7 @@ struct Level {
   const BoxTable& boxes;
   const MedianTable& medians;
   const ReduceTable& reduce;
+  const ProductTable& products;
 };
 // Levels this machine can run, slowest first; at least one. Live forever.
 std::span<const Level> SupportedLevels();

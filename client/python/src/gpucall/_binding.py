@@ -49,6 +49,9 @@ class _Binding:
 
     def _resolve(self, call: Call) -> list[int]:
         """The operands: an index into the arrays, or -1 - k for the result of operation k."""
+        if not call.operands:
+            self._results.append(numpy_dtype(call.operation.creation.dtype))
+            return []
         dtypes = [o if is_weak(o) else self._dtype(o) for o in call.operands]
         promoted = promote(dtypes[call.first_promoted :])
         refs = []
@@ -106,6 +109,9 @@ def result_dtype(
         name = operation.filter.WhichOneof("kind")
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
         return np.dtype("float32") if derivative and image.kind in "biu" else image
+    if kind == "matmul":
+        number = operation.matmul.output_dtype
+        return numpy_dtype(number) if number else promote(operands[:2])
     if kind == "sort" and operation.sort.indices:
         return np.dtype("int64")
     if kind in ("rearrange", "sort", "take"):

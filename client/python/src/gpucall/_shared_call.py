@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gpucall._arena import ALIGNMENT, Arena, Block
 from gpucall._binding import result_dtype
 from gpucall._error import Error
+from gpucall._matmul import product_shape
 from gpucall._remote import RemoteRef
 from gpucall._request import Request, result_is_too_large
 from gpucall._tensors import Array, decode_reply, encode_request, numpy_dtype
@@ -159,10 +160,9 @@ def _one_result_bytes(operation: Any, arrays: Sequence[Array]) -> int | None:
         elif kind == "filter":
             shape = arrays[0].shape
         elif kind == "matmul":
-            a, b = (array.shape for array in arrays)
-            rows = a[-1] if operation.matmul.transpose_a else a[-2]
-            columns = b[-2] if operation.matmul.transpose_b else b[-1]
-            shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
+            a, b = (array.shape for array in arrays[:2])
+            sides = product_shape(operation.matmul, a, b)
+            shape = (*np.broadcast_shapes(a[:-2], b[:-2]), *sides)
         elif kind == "reduce":
             axes = operation.reduce.axes.axis
             kept = operation.reduce.HasField("axes")
