@@ -13,9 +13,10 @@ namespace gpucall::image {
 GPUCALL_IMAGE_FN int64_t BinOf(const Arguments& a, double value) {
   const int64_t bins = a.option;
   if (!(value >= a.table[0] && value <= a.table[bins])) return -1;
-  const double share = (value - a.table[0]) / (a.table[bins] - a.table[0]);
-  int64_t bin = static_cast<int64_t>(share * static_cast<double>(bins));
-  bin = Clamp<int64_t>(bin, 0, bins - 1);
+  const double width = a.table[bins] - a.table[0];  // 0 where float32 has no edges between
+  const double share = width > 0 ? (value - a.table[0]) / width : 0;
+  int64_t bin =
+      Clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(bins)), 0, bins - 1);
   while (bin > 0 && value < a.table[bin]) --bin;
   while (bin + 1 < bins && value >= a.table[bin + 1]) ++bin;
   return bin;

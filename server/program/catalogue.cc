@@ -100,6 +100,7 @@ void AddImageRows(std::vector<CatalogueRow>& rows) {
   static constexpr DType kPixels[] = {DType::kUint8, DType::kUint16, DType::kInt16,
                                       DType::kFloat32};
   static constexpr DType kBytes[] = {DType::kUint8};
+  static constexpr DType kSmoothed[] = {DType::kUint8, DType::kFloat32};
   const auto image = [&](absl::string_view name, absl::Span<const DType> dtypes,
                          absl::string_view description) {
     rows.push_back({name, OperationKind::kImage, 1, dtypes, description});
@@ -116,7 +117,7 @@ void AddImageRows(std::vector<CatalogueRow>& rows) {
   image("normalise", kPixels, "minus a mean, over a deviation, of each channel");
   image("pyramid_down", kPixels, "smoothed, half the size");
   image("pyramid_up", kPixels, "twice the size, smoothed");
-  image("bilateral", kImages, "mean weighted by distance and by difference");
+  image("bilateral", kSmoothed, "mean weighted by distance and by difference");
   image("unsharp_mask", kPixels, "sharpened by what smoothing takes away");
   image("canny", kBytes, "edges, one pixel wide");
 }

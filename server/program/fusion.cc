@@ -213,6 +213,7 @@ class StepMaker {
     std::vector<const TensorType*> inputs;
     for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
     ImageStep step = LowerImage(attributes, inputs)->step;
+    step.attributes = TextOf(attributes);
     step.table = ImageTable(attributes, step, inputs[0]->dtype);
     step.x = operation.inputs[0];
     if (operation.inputs.size() == 2) step.second = operation.inputs[1];

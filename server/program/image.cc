@@ -1,6 +1,7 @@
 #include "server/program/image.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -144,6 +145,32 @@ absl::Status ImageLowerer::CheckFinite(absl::string_view what, double value) con
 absl::Status ImageLowerer::CheckPositive(absl::string_view what, double value) const {
   if (value > 0 && std::isfinite(value)) return absl::OkStatus();
   return Invalid(what, " is ", value, ", allowed is any finite number above 0");
+}
+
+std::string TextOf(const ImageAttributes& attributes) {
+  std::string text;
+  for (const int64_t number :
+       {static_cast<int64_t>(attributes.kind), static_cast<int64_t>(attributes.conversion),
+        static_cast<int64_t>(attributes.threshold), static_cast<int64_t>(attributes.method),
+        static_cast<int64_t>(attributes.interpolation), static_cast<int64_t>(attributes.norm),
+        static_cast<int64_t>(attributes.mode), int64_t{attributes.otsu},
+        int64_t{attributes.has_range}, int64_t{attributes.axis}, attributes.size, attributes.bins,
+        attributes.rows, attributes.columns}) {
+    absl::StrAppend(&text, number, " ");
+  }
+  const auto append = [&](absl::Span<const double> numbers) {
+    for (const double number : numbers) {
+      absl::StrAppend(&text, std::bit_cast<uint64_t>(number), " ");
+    }
+    absl::StrAppend(&text, "; ");
+  };
+  append({attributes.cval, attributes.value, attributes.max_value, attributes.low, attributes.high,
+          attributes.sigma, attributes.truncate, attributes.amount, attributes.sigma_colour,
+          attributes.sigma_space, attributes.scale});
+  append(attributes.matrix);
+  append(attributes.mean);
+  append(attributes.deviation);
+  return text;
 }
 
 size_t OperandCount(ImageKind kind) {

@@ -2,6 +2,8 @@
 #ifndef GPUCALL_SERVER_PROGRAM_IMAGE_H_
 #define GPUCALL_SERVER_PROGRAM_IMAGE_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "server/base/tensor_type.h"
@@ -16,6 +18,9 @@ inline constexpr int64_t kMaxBins = 1 << 16;
 
 // What the operation reads beside the image, and that, together.
 size_t OperandCount(ImageKind kind);
+
+// Equal for equal attributes.
+std::string TextOf(const ImageAttributes& attributes);
 
 struct ImageLowering {
   // Value numbers and table not set; of an operation made of several (image_composite.h) unused.

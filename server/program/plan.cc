@@ -237,11 +237,8 @@ void AddStep(const TakeStep& step, const Plan& plan, Signature& signature) {
 void AddStep(const ImageStep& step, const Plan& plan, Signature& signature) {
   for (uint32_t value : {step.x, step.second, step.output}) signature.Add(value);
   signature.Add(step.form);
-  signature.Add(step.option);
-  signature.Add(step.mode);
-  signature.AddList(step.numbers);
+  signature.AddList(step.attributes);
   signature.Add(plan.values[step.x].dtype);
-  signature.Add(plan.values[step.output].dtype);
 }
 
 void AddStep(const LineFilterStep& step, const Plan& plan, Signature& signature) {

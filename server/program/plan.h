@@ -192,6 +192,7 @@ struct ImageStep {
   BorderMode mode = BorderMode::kConstant;
   std::array<double, 8> numbers = {};
   std::vector<double> table;
+  std::string attributes;  // equal for equal attributes
 };
 
 struct LineFilterStep {
