@@ -68,7 +68,8 @@ class Case:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.x.dtype)
+        dtype: np.dtype[Any] = self.x.dtype
+        return dtype
 
     @property
     def dimensions(self) -> list[int]:
@@ -138,7 +139,7 @@ def cases(
         )
     )
     given_axes = tuple(a - len(shape) * draw(st.integers(0, 1)) for a in axes)
-    modes = draw(st.sampled_from(MODES))
+    modes: Any = draw(st.sampled_from(MODES))
     if several_modes and axes and draw(st.booleans()):
         modes = [draw(st.sampled_from(MODES)) for _ in axes]
     cval = draw(st.integers(0, 100))
@@ -159,15 +160,20 @@ def check(got: Any, wanted: Any, dtype: np.dtype[Any]) -> None:
         np.testing.assert_array_equal(got, wanted.astype(dtype))
 
 
+def eps(dtype: np.dtype[Any]) -> float:
+    finfo: Any = ml_dtypes.finfo
+    return float(finfo(dtype).eps)
+
+
 def check_close(got: Any, wanted: Any, dtype: np.dtype[Any], scale: float) -> None:
     """Where weights are computed: as near as rounding in the dtype between passes allows."""
     assert got.dtype == dtype and got.shape == wanted.shape
-    unit = float(ml_dtypes.finfo(dtype).eps)
+    unit = eps(dtype)
     np.testing.assert_allclose(
         got.astype(np.float64),
         wanted.astype(np.float64),
         rtol=2 * unit,
-        atol=4 * scale * max(float(ml_dtypes.finfo(work(dtype)).eps), unit / 64),
+        atol=4 * scale * max(eps(work(dtype)), unit / 64),
     )
 
 
