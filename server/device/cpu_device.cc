@@ -17,6 +17,7 @@
 #include "server/device/cpu_filter.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
+#include "server/device/cpu_network.h"
 #include "server/device/cpu_rearrange.h"
 #include "server/device/cpu_reduce.h"
 #include "server/device/cpu_scan.h"
@@ -39,6 +40,7 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
+  if (const auto* network = std::get_if<NetworkStep>(&step)) return network->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -212,6 +214,8 @@ absl::Status CpuLane::RunStep(const Step& step) {
     RunScan(*scan, values_);
   } else if (const auto* take = std::get_if<TakeStep>(&step)) {
     status = RunTake(*take, values_);
+  } else if (const auto* network = std::get_if<NetworkStep>(&step)) {
+    status = RunNetwork(*network, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

@@ -36,6 +36,7 @@ std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::M
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout& layout,
                                                        KernelCache& kernels);
 std::unique_ptr<StepRun> PrepareRearrange(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareNetwork(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareTake(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareScan(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareSort(size_t step, BatchLayout& layout);

@@ -33,6 +33,7 @@ constexpr ElementwiseRow kElementwise[] = {
 #undef GPUCALL_ELEMENTWISE
 };
 
+constexpr DType kFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -154,6 +155,10 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"take", OperationKind::kTake, 2, every, "elements by their indices in an axis"});
   rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});
+  // In the order of NetworkKind.
+  rows.push_back({"conv2d", OperationKind::kNetwork, 2, kFloats, "convolution of images"});
+  rows.push_back({"max_pool2d", OperationKind::kNetwork, 1, kFloats, "largest of each window"});
+  rows.push_back({"avg_pool2d", OperationKind::kNetwork, 1, kFloats, "mean of each window"});
   return rows;
 }
 
@@ -212,6 +217,11 @@ const CatalogueRow& RowOf(ScanOp op) {
 const CatalogueRow& RowOf(const TakeAttributes& attributes) {
   static const size_t first = FirstRow(OperationKind::kTake);
   return Catalogue()[first + (attributes.along ? 1 : 0)];
+}
+
+const CatalogueRow& RowOf(NetworkKind kind) {
+  static const size_t first = FirstRow(OperationKind::kNetwork);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

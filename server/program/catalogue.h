@@ -20,7 +20,8 @@ enum class OperationKind : uint8_t {
   kRearrange,
   kSort,
   kScan,
-  kTake
+  kTake,
+  kNetwork
 };
 
 struct CatalogueRow {
@@ -33,7 +34,8 @@ struct CatalogueRow {
 // All rows, elementwise operations first in the order of ElementwiseOp, then matmul, then filters
 // in the order of FilterKind, then reductions in the order of ReduceOp, then
 // rearrangements in the order of RearrangeKind, then sort, then scans in
-// the order of ScanOp, then take and take_along_axis. Lives forever.
+// the order of ScanOp, then take and take_along_axis, then
+// networks in the order of NetworkKind. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
@@ -42,6 +44,7 @@ const CatalogueRow& RowOf(ReduceOp op);
 const CatalogueRow& RowOf(RearrangeKind kind);
 const CatalogueRow& RowOf(ScanOp op);
 const CatalogueRow& RowOf(const TakeAttributes& attributes);
+const CatalogueRow& RowOf(NetworkKind kind);
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);

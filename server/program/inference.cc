@@ -5,6 +5,7 @@
 #include "server/program/catalogue.h"
 #include "server/program/filter.h"
 #include "server/program/matmul.h"
+#include "server/program/network.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -92,6 +93,11 @@ absl::StatusOr<TensorType> Infer(const TakeAttributes& attributes, Operands oper
       CheckOperandCount(RowOf(attributes).name, operands.size(), 2, " (x, indices)"));
   GPUCALL_ASSIGN_OR_RETURN(TakeLowering lowering,
                            LowerTake(attributes, *operands[0], *operands[1]));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const NetworkAttributes& attributes, Operands operands) {
+  GPUCALL_ASSIGN_OR_RETURN(NetworkLowering lowering, LowerNetwork(attributes, operands));
   return std::move(lowering.output);
 }
 

@@ -23,6 +23,8 @@ const char* KindName(OperationKind kind) {
       return "sort";
     case OperationKind::kScan:
       return "scan";
+    case OperationKind::kNetwork:
+      return "network";
     case OperationKind::kTake:
       return "take";
   }

@@ -31,7 +31,7 @@ from table import DTYPES, Measured, cell, parse, written
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "numerics.md"
 # Operations of floats whose results are none, or are the operands' elements.
 NOT_MEASURED = {"argmin", "argmax", "any", "all", "count_nonzero"}
-KINDS = {"elementwise", "reduce", "matmul", "filter"}
+KINDS = {"elementwise", "reduce", "matmul", "filter", "network"}
 REMARKABLE = 8  # ULP: what is said while it measures
 
 

@@ -146,10 +146,10 @@ REQUESTS = [
     ),
     # matmul
     Bad(
-        "matmul of vectors",
-        _wire.MatMulRequest(a=ONE, b=IMAGE),
+        "matmul of a number",
+        _wire.MatMulRequest(a=tensor(1.0), b=IMAGE),
         INVALID,
-        ("matmul", "a", "(2)", "2 to 8"),
+        ("matmul", "a", "()", "1 to 8"),
     ),
     Bad(
         "inner sizes",
@@ -164,10 +164,36 @@ REQUESTS = [
         ("batch", "(2, 3, 4)", "(3, 4, 5)"),
     ),
     Bad(
-        "matmul of integers",
-        _wire.MatMulRequest(a=tensor([[1]], "int32"), b=tensor([[1]], "int32")),
+        "matmul of bools",
+        _wire.MatMulRequest(a=tensor([[1]], "bool"), b=tensor([[1]], "int32")),
         UNIMPLEMENTED,
-        ("matmul", "int32", "float32"),
+        ("matmul", "bool", "int32"),
+    ),
+    Bad(
+        "matmul, an addend too many",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, c=IMAGE),
+        INVALID,
+        ("matmul", "got 3 inputs, needs 2"),
+    ),
+    Bad(
+        "matmul precision unknown",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, attributes=_wire.MatMul(precision=9)),
+        INVALID,
+        ("matmul: precision is 9", "tf32"),
+    ),
+    Bad(
+        "matmul activation unknown",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, attributes=_wire.MatMul(activation=9)),
+        INVALID,
+        ("matmul: activation is 9", "relu"),
+    ),
+    # network
+    Bad("network unset", _wire.NetworkRequest(x=IMAGE), INVALID, ("network: kind",)),
+    Bad(
+        "network layout unknown",
+        _wire.NetworkRequest(x=IMAGE, network=_wire.Network(layout=7)),
+        INVALID,
+        ("network: layout is 7", "NHWC"),
     ),
     # along axes
     Bad("reduce op unset", reduce_of(op=0), INVALID, ("op",)),

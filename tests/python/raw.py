@@ -20,6 +20,7 @@ PATHS = {
     "SortRequest": _wire.SORT,
     "ScanRequest": _wire.SCAN,
     "TakeRequest": _wire.TAKE,
+    "NetworkRequest": _wire.NETWORK,
     "RunRequest": _wire.RUN,
 }
 

@@ -232,8 +232,8 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   EXPECT_EQ(filters, v1::Filter::descriptor()->oneof_decl(0)->field_count());
   EXPECT_EQ(reductions, v1::ReduceOp_ARRAYSIZE - 1);
   EXPECT_EQ(rearrangements, v1::Rearrange::descriptor()->oneof_decl(0)->field_count());
-  // And matmul, sort, cumsum, cumprod, take, take_along_axis.
-  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + reductions + rearrangements + 6);
+  // And matmul, sort, cumsum, cumprod, take, take_along_axis, conv2d, max_pool2d, avg_pool2d.
+  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + reductions + rearrangements + 9);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {

@@ -22,6 +22,7 @@ from gpucall._filters import Filters
 from gpucall._index import slice_bounds
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
+from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -251,6 +252,7 @@ KeptResult = Coroutine[Any, Any, RemoteArray]
 class Keeper(
     Elementwise[ArrayOrRemote, KeptResult],
     MatMul[ArrayOrRemote, KeptResult],
+    Network[ArrayOrRemote, KeptResult],
     Filters[ArrayOrRemote, KeptResult],
     Reductions[ArrayOrRemote, KeptResult],
     Rearrange[ArrayOrRemote, KeptResult],

@@ -16,6 +16,7 @@ from gpucall._filters import Filters
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
 from gpucall._matmul_many import MatMulMany
+from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -65,6 +66,7 @@ def connect(
 class Client(
     Elementwise[ArrayOrRemote, Array],
     MatMul[ArrayOrRemote, Array],
+    Network[ArrayOrRemote, Array],
     Filters[ArrayOrRemote, Array],
     Reductions[ArrayOrRemote, Array],
     Rearrange[ArrayOrRemote, Array],

@@ -13,6 +13,7 @@ from gpucall._elementwise import Elementwise
 from gpucall._filters import Filters
 from gpucall._lines import Lines, top_k_of
 from gpucall._matmul import MatMul
+from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -167,6 +168,7 @@ class Value:
 class Program(
     Elementwise[Any, Value],
     MatMul[Any, Value],
+    Network[Any, Value],
     Filters[Any, Value],
     Reductions[Any, Value],
     Rearrange[Any, Value],

@@ -14,6 +14,7 @@ from gpucall._error import Error, from_rpc
 from gpucall._filters import Filters
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
+from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -205,6 +206,7 @@ class ResidentClient(Holder):
 class Keeper(
     Elementwise[ArrayOrRemote, RemoteArray],
     MatMul[ArrayOrRemote, RemoteArray],
+    Network[ArrayOrRemote, RemoteArray],
     Filters[ArrayOrRemote, RemoteArray],
     Reductions[ArrayOrRemote, RemoteArray],
     Rearrange[ArrayOrRemote, RemoteArray],

@@ -43,6 +43,7 @@ REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
 PRECISIONS = _enum("MatMulPrecision", "MATMUL_PRECISION_")
 ACTIVATIONS = _enum("Activation", "ACTIVATION_")
+IMAGE_LAYOUTS = _enum("ImageLayout", "IMAGE_LAYOUT_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 
 Tensor = _message("Tensor")
@@ -55,6 +56,10 @@ Rearrange = _message("Rearrange")
 Sort = _message("Sort")
 Scan = _message("Scan")
 Take = _message("Take")
+Network = _message("Network")
+Conv2d = _message("Conv2d")
+Pool2d = _message("Pool2d")
+Steps2d = _message("Steps2d")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -65,6 +70,7 @@ RearrangeRequest = _message("RearrangeRequest")
 SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
 TakeRequest = _message("TakeRequest")
+NetworkRequest = _message("NetworkRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -105,6 +111,7 @@ REARRANGE = "/gpucall.v1.Compute/Rearrange"
 SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
 TAKE = "/gpucall.v1.Compute/Take"
+NETWORK = "/gpucall.v1.Compute/Network"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -121,7 +128,7 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, NETWORK, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

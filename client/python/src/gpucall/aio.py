@@ -22,6 +22,7 @@ from gpucall._filters import Filters
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
 from gpucall._matmul_many import AsyncMatMulMany
+from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
 from gpucall._rearrange import Rearrange
@@ -81,6 +82,7 @@ def connect(
 class Client(
     Elementwise[ArrayOrRemote, Result],
     MatMul[ArrayOrRemote, Result],
+    Network[ArrayOrRemote, Result],
     Filters[ArrayOrRemote, Result],
     Reductions[ArrayOrRemote, Result],
     Rearrange[ArrayOrRemote, Result],
