@@ -168,6 +168,11 @@ absl::StatusOr<Tensor> Client::Take(const TensorRef& x, const TensorRef& indices
                                     const TakeOptions& take, const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeTake(x, indices, take), options));
 }
+absl::StatusOr<Tensor> Client::Network(absl::Span<const TensorRef> operands,
+                                       const NetworkOptions& network,
+                                       const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeNetwork(operands, network), options));
+}
 absl::StatusOr<Client::TopKTensors> Client::TopK(const TensorRef& x, int64_t k,
                                                  const TopKOptions& top_k,
                                                  const CallOptions& options) const {

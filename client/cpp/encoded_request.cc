@@ -123,6 +123,23 @@ EncodedRequest EncodeTake(const TensorRef& x, const TensorRef& indices,
           .owner = nullptr};
 }
 
+EncodedRequest EncodeNetwork(absl::Span<const TensorRef> operands, const NetworkOptions& options) {
+  v1::NetworkRequest message;
+  *message.mutable_network() = ToWire(options);
+  v1::Operation operation;
+  *operation.mutable_network() = message.network();
+  std::vector<int> fields = {v1::NetworkRequest::kXFieldNumber,
+                             v1::NetworkRequest::kWeightsFieldNumber,
+                             v1::NetworkRequest::kBiasFieldNumber};
+  fields.resize(operands.size(), v1::NetworkRequest::kBiasFieldNumber);
+  return {.method = "/gpucall.v1.Compute/Network",
+          .rest = message.SerializeAsString(),
+          .fields = std::move(fields),
+          .inputs = {operands.begin(), operands.end()},
+          .program = OneOperation(std::move(operation), operands.size()),
+          .owner = nullptr};
+}
+
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs) {
   v1::RunRequest message;
   *message.mutable_program() = ToWire(program);

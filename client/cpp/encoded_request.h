@@ -52,6 +52,7 @@ EncodedRequest EncodeFilter(absl::Span<const TensorRef> inputs, const FilterOpti
 EncodedRequest EncodeSort(const TensorRef& x, const SortOptions& options);
 EncodedRequest EncodeScan(const TensorRef& x, const ScanOptions& options);
 EncodedRequest EncodeTake(const TensorRef& x, const TensorRef& indices, const TakeOptions& options);
+EncodedRequest EncodeNetwork(absl::Span<const TensorRef> operands, const NetworkOptions& options);
 EncodedRequest EncodeRun(const Program& program, absl::Span<const TensorRef> inputs);
 
 // Copies the elements, and owns the copies.

@@ -34,6 +34,9 @@ Request Request::Scan(const TensorRef& x, const ScanOptions& options) {
 Request Request::Take(const TensorRef& x, const TensorRef& indices, const TakeOptions& options) {
   return Request(EncodeTake(x, indices, options));
 }
+Request Request::Network(absl::Span<const TensorRef> operands, const NetworkOptions& options) {
+  return Request(EncodeNetwork(operands, options));
+}
 Request Request::Run(const Program& program, absl::Span<const TensorRef> inputs) {
   return Request(EncodeRun(program, inputs));
 }

@@ -22,6 +22,7 @@ v1::Filter ToWire(const FilterOptions& options);
 v1::Sort ToWire(const SortOptions& options);
 v1::Scan ToWire(const ScanOptions& options);
 v1::Take ToWire(const TakeOptions& options);
+v1::Network ToWire(const NetworkOptions& options);
 v1::Program ToWire(const Program& program);
 
 enum class WantReceipt : uint8_t { kNo, kYes };

@@ -105,6 +105,28 @@ void SetKind(const BinaryMorphologyOptions& options, v1::Filter& filter) {
   Set(options.structure, filter);
 }
 
+template <typename Options>
+void SetSteps(const Options& options, v1::Steps2d& steps) {
+  Set(options.stride, steps.mutable_stride());
+  Set(options.dilation, steps.mutable_dilation());
+  const Padding& padding = options.padding;
+  for (const int64_t side : {padding.top, padding.left, padding.bottom, padding.right}) {
+    steps.add_padding(side);
+  }
+}
+void SetKind(const Conv2dOptions& options, v1::Network& network) {
+  SetSteps(options, *network.mutable_conv2d()->mutable_steps());
+  network.mutable_conv2d()->set_groups(options.groups);
+}
+void SetKind(const PoolOptions& options, v1::Network& network) {
+  v1::Pool2d& pool = options.kind == PoolKind::kMax ? *network.mutable_max_pool2d()
+                                                    : *network.mutable_avg_pool2d();
+  SetSteps(options, *pool.mutable_steps());
+  Set(options.size, pool.mutable_size());
+  pool.set_ceil_mode(options.ceil_mode);
+  pool.set_count_padding(options.count_padding);
+}
+
 struct SetAttributes {
   v1::Operation& operation;
   void operator()(ElementwiseOp op) const { operation.set_elementwise(client::ToWire(op)); }
@@ -126,6 +148,9 @@ struct SetAttributes {
   }
   void operator()(const TakeOptions& options) const {
     *operation.mutable_take() = client::ToWire(options);
+  }
+  void operator()(const NetworkOptions& options) const {
+    *operation.mutable_network() = client::ToWire(options);
   }
 };
 
@@ -205,6 +230,18 @@ v1::Take ToWire(const TakeOptions& options) {
   if (options.axis.has_value()) take.set_axis(*options.axis);
   take.set_along(options.along);
   return take;
+}
+
+v1::Network ToWire(const NetworkOptions& options) {
+  v1::Network network;
+  std::visit(
+      [&network](const auto& kind) {
+        SetKind(kind, network);
+        network.set_layout(kind.layout == ImageLayout::kNchw ? v1::IMAGE_LAYOUT_NCHW
+                                                             : v1::IMAGE_LAYOUT_NHWC);
+      },
+      options);
+  return network;
 }
 
 v1::Program ToWire(const Program& program) {

@@ -1,12 +1,10 @@
 #include "kernels/cpu/matmul_integer.h"
 
-#include <atomic>
-#include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/cpu/aligned_array.h"
 #include "kernels/cpu/loops/tables.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/product_rows.h"
 
 namespace gpucall::cpu {
@@ -15,7 +13,6 @@ namespace {
 // A tile of the result, and the terms summed at a time: all three blocks stay in the second cache.
 constexpr int64_t kTileRows = 64, kTileColumns = 256, kTerms = 128;
 static_assert(kTileColumns % kProductColumns == 0);
-constexpr int64_t kMinThreadWork = int64_t{1} << 22;  // multiplications worth a thread
 
 // One thread's work on tiles, whose sums are of T. Narrower types are sums modulo 2^32, cut.
 template <class T>
@@ -116,23 +113,15 @@ void MultiplyAll(const Product& product, std::span<const ProductOperands> batch)
   const int64_t tile_columns = (shape.n + kTileColumns - 1) / kTileColumns;
   const int64_t tiles = (shape.m + kTileRows - 1) / kTileRows * tile_columns;
   const int64_t total = tiles * static_cast<int64_t>(batch.size());
-  std::atomic<int64_t> next = 0;
-  const auto work = [&] {
-    TileWorker<T> worker(product);
-    for (int64_t i = next++; i < total; i = next++) {
+  const double work = static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                      static_cast<double>(shape.k) * static_cast<double>(batch.size());
+  ForEach(total, work, [&] {
+    return [&, worker = TileWorker<T>(product)](int64_t i) mutable {
       const int64_t tile = i % tiles;
       worker.Multiply(batch[static_cast<size_t>(i / tiles)], tile / tile_columns * kTileRows,
                       tile % tile_columns * kTileColumns);
-    }
-  };
-  const double work_size = static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-                           static_cast<double>(shape.k) * static_cast<double>(batch.size());
-  const int64_t worth =
-      static_cast<int64_t>(std::min(work_size / static_cast<double>(kMinThreadWork), 1024.0));
-  const int64_t count = std::min({int64_t{std::thread::hardware_concurrency()}, total, worth});
-  std::vector<std::jthread> threads;
-  for (int64_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
+    };
+  });
 }
 
 }  // namespace

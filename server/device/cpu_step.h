@@ -10,7 +10,8 @@ namespace gpucall {
 
 // Write the step's output values. Working memory comes from `memory`, for the caller to rewind.
 // RESOURCE_EXHAUSTED: no memory. INVALID_ARGUMENT: elements that the operation refuses (negative
-// exponents of integer powers, indices out of range), m, n or k of a product past 2^31 - 1.
+// exponents of integer powers, indices out of range), sizes of products and
+// convolutions past 2^31 - 1.
 absl::Status RunOnCpu(const ElementwiseStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const MatMulStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory& memory);
@@ -23,6 +24,7 @@ absl::Status RunOnCpu(const ScanStep& step, const CpuValues& values, CpuMemory& 
 absl::Status RunOnCpu(const TakeStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const CreationStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const ImageStep& step, const CpuValues& values, CpuMemory& memory);
+absl::Status RunOnCpu(const NetworkStep& step, const CpuValues& values, CpuMemory& memory);
 
 }  // namespace gpucall
 

@@ -70,7 +70,8 @@ absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Make(CudaDeviceState& device) {
   cublasLtHandle_t cublas = nullptr;
   GPUCALL_RETURN_IF_ERROR(CublasStatus(cublasLtCreate(&cublas), "cublasLtCreate"));
   lane->cublas_.reset(cublas);
-  lane->matmul_.emplace(cublas, workspace);
+  lane->algorithms_.emplace(KernelDiskCache::FromEnvironment(), device.info.name);
+  lane->matmul_.emplace(cublas, workspace, &*lane->algorithms_);
   for (CudaEvent& mark : lane->marks_) {
     cudaEvent_t event = nullptr;
     GPUCALL_RETURN_IF_CUDA_ERROR(cudaEventCreateWithFlags(&event, cudaEventBlockingSync));

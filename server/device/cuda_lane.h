@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cuda/matmul.h"
+#include "server/device/cuda_algorithms.h"
 #include "server/device/cuda_handles.h"
 #include "server/device/cuda_kernel_cache.h"
 #include "server/device/cuda_memory.h"
@@ -74,6 +75,7 @@ class CudaLane : public Lane {
   Staging staging_;
   CudaGlobalMemory workspace_;
   CublasLt cublas_;
+  std::optional<DiskAlgorithms> algorithms_;
   std::optional<cuda::MatMul> matmul_;
   std::array<CudaEvent, kMarkCount> marks_;
   CudaStream stream_;  // last: its work uses all of the above

@@ -97,6 +97,14 @@ void VisitValues(const WindowFilterStep& step, Visit visit) {
   visit(step.output, true);
 }
 
+template <typename Visit>
+void VisitValues(const NetworkStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.weights != NetworkStep::kNone) visit(step.weights, false);
+  if (step.bias != NetworkStep::kNone) visit(step.bias, false);
+  visit(step.output, true);
+}
+
 bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 
 bool MayFault(const Step& step) {

@@ -57,6 +57,8 @@ PreparedStep Prepare(const TakeStep& of, size_t step, BatchLayout& layout, const
 PreparedStep Prepare(const CreationStep& of, size_t step, BatchLayout& layout,
                      const StepTools& tools);
 PreparedStep Prepare(const ImageStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
+PreparedStep Prepare(const NetworkStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
 
 }  // namespace gpucall
 

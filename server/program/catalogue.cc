@@ -35,8 +35,7 @@ constexpr ElementwiseRow kElementwise[] = {
 #undef GPUCALL_ELEMENTWISE
 };
 
-constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
-                                DType::kFloat64};
+constexpr DType kFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64};
 constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
@@ -201,10 +200,14 @@ std::vector<CatalogueRow> MakeRows() {
   // In the order of CreationKind.
   creation("full", every, "one value everywhere");
   creation("arange", ordered.subspan(1), "evenly spaced numbers");
-  creation("random_uniform", kAllFloats, "random numbers, evenly distributed");
-  creation("random_normal", kAllFloats, "random numbers, normally distributed");
+  creation("random_uniform", kFloats, "random numbers, evenly distributed");
+  creation("random_normal", kFloats, "random numbers, normally distributed");
   creation("random_integers", ordered.subspan(1, 8), "random integers, evenly distributed");
   AddImageRows(rows);
+  // In the order of NetworkKind.
+  rows.push_back({"conv2d", OperationKind::kNetwork, 2, kFloats, "convolution of images"});
+  rows.push_back({"max_pool2d", OperationKind::kNetwork, 1, kFloats, "largest of each window"});
+  rows.push_back({"avg_pool2d", OperationKind::kNetwork, 1, kFloats, "mean of each window"});
   return rows;
 }
 
@@ -273,6 +276,11 @@ const CatalogueRow& RowOf(CreationKind kind) {
 const CatalogueRow& RowOf(ImageKind kind) {
   static const size_t first = FirstRow(OperationKind::kImage);
   return Catalogue()[std::min(first + static_cast<size_t>(kind), Catalogue().size() - 1)];
+}
+
+const CatalogueRow& RowOf(NetworkKind kind) {
+  static const size_t first = FirstRow(OperationKind::kNetwork);
+  return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

@@ -22,7 +22,8 @@ enum class OperationKind : uint8_t {
   kScan,
   kTake,
   kCreation,
-  kImage
+  kImage,
+  kNetwork
 };
 
 struct CatalogueRow {
@@ -34,7 +35,8 @@ struct CatalogueRow {
 };
 // All rows: elementwise operations in the order of ElementwiseOp, matmul, filters in that of
 // FilterKind, reductions of ReduceOp, rearrangements of RearrangeKind, sort, scans of ScanOp, take,
-// take_along_axis, creations of CreationKind, images of ImageKind. Lives forever.
+// take_along_axis, creations of CreationKind, images of ImageKind, networks
+// of NetworkKind. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
@@ -44,7 +46,8 @@ const CatalogueRow& RowOf(RearrangeKind kind);
 const CatalogueRow& RowOf(ScanOp op);
 const CatalogueRow& RowOf(const TakeAttributes& attributes);
 const CatalogueRow& RowOf(CreationKind kind);
-const CatalogueRow& RowOf(ImageKind kind);      // of a part of a composite operation: some row
+const CatalogueRow& RowOf(ImageKind kind);  // of a part of a composite operation: some row
+const CatalogueRow& RowOf(NetworkKind kind);
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);

@@ -13,6 +13,7 @@
 #include "server/program/image.h"
 #include "server/program/image_tables.h"
 #include "server/program/matmul.h"
+#include "server/program/network.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -184,6 +185,9 @@ class StepMaker {
       if (operation.inputs.size() == 2) step.weights = operation.inputs[1];
       return step;
     }
+    if (const auto* attributes = std::get_if<NetworkAttributes>(&operation.attributes)) {
+      return MakeNetwork(k, operation, *attributes);
+    }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
     FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
@@ -230,6 +234,18 @@ class StepMaker {
     step.b = operation.inputs[1];
     if (step.c != MatMulStep::kNone) step.c = operation.inputs[step.c];
     if (step.bias != MatMulStep::kNone) step.bias = operation.inputs[step.bias];
+    step.output = ValueOf(k);
+    return step;
+  }
+
+  NetworkStep MakeNetwork(uint32_t k, const Operation& operation,
+                          const NetworkAttributes& attributes) const {
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    NetworkStep step = LowerNetwork(attributes, inputs)->step;
+    step.x = operation.inputs[0];
+    if (inputs.size() > 1) step.weights = operation.inputs[1];
+    if (inputs.size() > 2) step.bias = operation.inputs[2];
     step.output = ValueOf(k);
     return step;
   }

@@ -8,6 +8,7 @@
 #include "server/program/filter_nd.h"
 #include "server/program/image.h"
 #include "server/program/matmul.h"
+#include "server/program/network.h"
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
@@ -129,6 +130,11 @@ absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands ope
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
                                             wanted == 1 ? " (image)" : ""));
   GPUCALL_ASSIGN_OR_RETURN(ImageLowering lowering, LowerImage(attributes, operands));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const NetworkAttributes& attributes, Operands operands) {
+  GPUCALL_ASSIGN_OR_RETURN(NetworkLowering lowering, LowerNetwork(attributes, operands));
   return std::move(lowering.output);
 }
 

@@ -272,6 +272,18 @@ void AddStep(const WindowFilterStep& step, const Plan& plan, Signature& signatur
   signature.Add(plan.values[step.output].dtype);
 }
 
+void AddStep(const NetworkStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.x, step.weights, step.bias, step.output}) signature.Add(value);
+  signature.Add(step.kind);
+  signature.Add(step.layout);
+  signature.Add(step.groups);
+  for (const auto& pair : {step.size, step.stride, step.dilation, step.before, step.after}) {
+    signature.Add(pair);
+  }
+  signature.Add(step.count_padding);
+  signature.Add(plan.values[step.x].dtype);
+}
+
 std::string MakeSignature(const Plan& plan) {
   Signature signature;
   signature.Add(plan.input_count);

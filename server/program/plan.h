@@ -208,9 +208,25 @@ struct WindowFilterStep {
   WindowFilterAttributes attributes;
 };
 
-using Step =
-    std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep, SortStep,
-                 ScanStep, TakeStep, CreationStep, ImageStep, LineFilterStep, WindowFilterStep>;
+// A convolution or pool. Element (image, channel, y, x) of the output is of the elements at
+// y * stride + i * dilation - before of the input's rows, likewise of its columns, for i below
+// `size`. Convolutions: out_channels / groups channels each read channels / groups of their group.
+struct NetworkStep {
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t x, output;
+  uint32_t weights = kNone, bias = kNone;
+  NetworkKind kind;
+  ImageLayout layout;
+  int64_t images, channels, rows, columns;      // of x
+  int64_t out_channels, out_rows, out_columns;  // of the output
+  int64_t groups;
+  std::array<int64_t, 2> size, stride, dilation, before, after;
+  bool count_padding;
+};
+
+using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
+                          SortStep, ScanStep, TakeStep, CreationStep, ImageStep, LineFilterStep,
+                          WindowFilterStep, NetworkStep>;
 
 struct Plan {
   uint32_t input_count = 0;

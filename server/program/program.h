@@ -140,12 +140,27 @@ struct CreationAttributes {
   bool operator==(const CreationAttributes&) const = default;
 };
 
+enum class NetworkKind : uint8_t { kConv2d, kMaxPool2d, kAvgPool2d };
+enum class ImageLayout : uint8_t { kNchw, kNhwc };
+
+struct NetworkAttributes {
+  NetworkKind kind = NetworkKind::kConv2d;
+  ImageLayout layout = ImageLayout::kNchw;
+  // (rows, columns); the window's size is of pools, whose stride 0 stands for it.
+  std::array<int64_t, 2> size = {1, 1}, stride = {1, 1}, dilation = {1, 1};
+  std::array<int64_t, 2> before = {0, 0}, after = {0, 0};  // padding
+  int64_t groups = 1;
+  bool ceil_mode = false;
+  bool count_padding = false;
+  bool operator==(const NetworkAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
                CreationAttributes, ImageAttributes, NdFilterAttributes, LineFilterAttributes,
-               WindowFilterAttributes>
+               WindowFilterAttributes, NetworkAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -47,6 +47,12 @@ grpc::ServerUnaryReactor* ComputeService::Scan(grpc::CallbackServerContext* cont
   return StartComputeCall(*this, *context, *request, reply, DecodeScanRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Network(grpc::CallbackServerContext* context,
+                                                  const grpc::ByteBuffer* request,
+                                                  grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeNetworkRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Take(grpc::CallbackServerContext* context,
                                                const grpc::ByteBuffer* request,
                                                grpc::ByteBuffer* reply) {

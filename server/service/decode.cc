@@ -7,6 +7,7 @@
 #include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
+#include "server/service/decode_network.h"
 #include "server/service/decode_operation.h"
 #include "server/service/decode_rearrange.h"
 #include "server/service/request_reader.h"
@@ -285,6 +286,27 @@ absl::StatusOr<DecodedCall> DecodeScanRequest(absl::Span<const grpc::Slice> byte
                                               TensorSources& sources) {
   return DecodeOfX<v1::ScanRequest>(
       bytes, sources, [](const v1::ScanRequest& request) { return DecodeScan(request.scan()); });
+}
+
+absl::StatusOr<DecodedCall> DecodeNetworkRequest(absl::Span<const grpc::Slice> bytes,
+                                                 TensorSources& sources) {
+  using Request = v1::NetworkRequest;
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed, Parse<Request>(bytes, {Request::kXFieldNumber,
+                                                                     Request::kWeightsFieldNumber,
+                                                                     Request::kBiasFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(const NetworkAttributes attributes,
+                           DecodeNetwork(parsed.message.network()));
+  GPUCALL_RETURN_IF_ERROR(AddInput("x", parsed.Find(Request::kXFieldNumber), sources, call));
+  for (const auto& [name, field] : {std::pair("weights", Request::kWeightsFieldNumber),
+                                    std::pair("bias", Request::kBiasFieldNumber)}) {
+    if (const WireTensor* tensor = parsed.Find(field)) {
+      GPUCALL_RETURN_IF_ERROR(AddInput(name, *tensor, sources, call));
+    }
+  }
+  SetOneOperation(attributes, call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
 }
 
 absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> bytes,

@@ -13,6 +13,7 @@
 #include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
+#include "server/service/decode_network.h"
 #include "server/service/decode_rearrange.h"
 
 namespace gpucall {
@@ -309,12 +310,16 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeImage(operation.image()));
       return result;
     }
+    case v1::Operation::kNetwork: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeNetwork(operation.network()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take, creation, image");
+      "sort, scan, take, creation, image, network");
 }
 
 }  // namespace gpucall

@@ -25,6 +25,8 @@ const char* KindName(OperationKind kind) {
       return "scan";
     case OperationKind::kCreation:
       return "creation";
+    case OperationKind::kNetwork:
+      return "network";
     case OperationKind::kTake:
       return "take";
     case OperationKind::kImage:

@@ -197,7 +197,7 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
   const TensorRef x(DType::kUint8, {1}, "a");
   EXPECT_TRUE(EqualsText(EncodeElementwise(ElementwiseOp::kWhere, {x, x, x}).program,
                          "operations { elementwise: ELEMENTWISE_OP_WHERE inputs: [0, 1, 2] }"));
-  EXPECT_TRUE(EqualsText(EncodeMatMul(x, x, {.transpose_b = true}).program,
+  EXPECT_TRUE(EqualsText(EncodeMatMul({x, x}, {.transpose_b = true}).program,
                          "operations { matmul { transpose_b: true } inputs: [0, 1] }"));
   EXPECT_TRUE(EqualsText(EncodeFilter({x, x}, CorrelateOptions{}).program,
                          "operations { filter { correlate { origin: [0, 0] } "

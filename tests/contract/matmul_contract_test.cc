@@ -14,12 +14,14 @@ struct MatMulCase {
   Shape result;
 };
 
+using Number = std::complex<long double>;
+
 // Element (row, column) of a matrix of the last two dimensions, transposed first where asked.
-double ElementOf(const Array& array, int64_t matrix, int64_t row, int64_t column, bool transpose) {
+Number ElementOf(const Array& array, int64_t matrix, int64_t row, int64_t column, bool transpose) {
   const Shape& shape = array.type.shape;
   const int64_t rows = shape[shape.size() - 2], columns = shape[shape.size() - 1];
   if (transpose) std::swap(row, column);
-  return array.at(matrix * rows * columns + row * columns + column);
+  return array.number(matrix * rows * columns + row * columns + column);
 }
 
 // Which matrix of `from` the matrix `index` of a result of batch shape `to` reads.
@@ -36,24 +38,38 @@ int64_t MatrixOf(int64_t index, const Shape& from, const Shape& to) {
   return matrix;
 }
 
+// Of a sum of products in the dtype, and of what it is rounded to in the end.
+long double SumUnit(DType dtype) {
+  if (IsInteger(dtype)) return 0;
+  const size_t bytes = ElementSize(dtype) / (KindOf(dtype) == DTypeKind::kComplex ? 2 : 1);
+  return bytes == 8 ? 0x1p-53L : 0x1p-24L;
+}
+long double ResultUnit(DType dtype) {
+  if (dtype == DType::kFloat16) return 0x1p-11L;
+  return dtype == DType::kBfloat16 ? 0x1p-8L : 0;
+}
+
 void Check(const MatMulCase& test, const Array& a, const Array& b, const Array& got) {
-  ASSERT_EQ(got.type, (TensorType{a.type.dtype, test.result}));
+  ASSERT_EQ(got.type.shape, test.result);
   const int64_t n = test.result.back(), m = test.result[test.result.size() - 2];
   const int64_t k = test.a[test.a.size() - (test.attributes.transpose_a ? 2 : 1)];
-  const double unit = a.type.dtype == DType::kFloat32 ? 6e-8 : 1.2e-16;
+  const long double unit = SumUnit(a.type.dtype) * static_cast<long double>(2 * k + 2);
   for (int64_t i = 0; i < got.count(); ++i) {
     const int64_t matrix = i / (m * n), row = i / n % m, column = i % n;
-    double sum = 0, magnitude = 0;
+    Number sum = 0;
+    long double magnitude = 0;
     for (int64_t x = 0; x < k; ++x) {
-      const double term =
+      const Number term =
           ElementOf(a, MatrixOf(matrix, test.a, test.result), row, x, test.attributes.transpose_a) *
           ElementOf(b, MatrixOf(matrix, test.b, test.result), x, column,
                     test.attributes.transpose_b);
       sum += term;
       magnitude += std::abs(term);
     }
-    // Every one of k sums may be off by half a unit in the last place.
-    ASSERT_NEAR(got.at(i), sum, unit * static_cast<double>(k + 1) * magnitude) << i;
+    // Every one of k products and sums may be off by half a unit in the last place.
+    ASSERT_LE(std::abs(got.number(i) - sum),
+              unit * magnitude + ResultUnit(got.type.dtype) * std::abs(sum))
+        << i;
   }
 }
 
@@ -87,8 +103,12 @@ class MatMulContract : public DeviceTest,
 
 TEST_P(MatMulContract, EqualsSums) {
   const auto& [test, dtype] = GetParam();
-  const Array a = UniformArray(dtype, test.a, -1, 2, 1), b = UniformArray(dtype, test.b, -2, 1, 2);
-  Check(test, a, b, Run(test.attributes, {a, b}));
+  const double low = KindOf(dtype) == DTypeKind::kUnsigned ? 0 : -2;
+  const Array a = UniformArray(dtype, test.a, low, 2, 1),
+              b = UniformArray(dtype, test.b, low, 1, 2);
+  MatMulAttributes attributes = test.attributes;
+  if (IsInteger(dtype)) attributes.output_dtype = DType::kInt32;
+  Check(test, a, b, Run(attributes, {a, b}));
 }
 std::string CaseName(const testing::TestParamInfo<MatMulContract::ParamType>& info) {
   const auto& [test, dtype] = info.param;
@@ -96,10 +116,13 @@ std::string CaseName(const testing::TestParamInfo<MatMulContract::ParamType>& in
                       absl::StrJoin(test.b, "x"), test.attributes.transpose_b ? "t" : "", "_",
                       DTypeName(dtype));
 }
-INSTANTIATE_TEST_SUITE_P(All, MatMulContract,
-                         testing::Combine(testing::ValuesIn(kCases),
-                                          testing::Values(DType::kFloat32, DType::kFloat64)),
-                         CaseName);
+INSTANTIATE_TEST_SUITE_P(
+    All, MatMulContract,
+    testing::Combine(testing::ValuesIn(kCases),
+                     testing::Values(DType::kUint8, DType::kInt8, DType::kInt64, DType::kFloat16,
+                                     DType::kBfloat16, DType::kFloat32, DType::kFloat64,
+                                     DType::kComplex64, DType::kComplex128)),
+    CaseName);
 
 TEST_F(DeviceTest, ProductsPropagateNanAndInfinity) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -130,6 +153,91 @@ TEST_F(DeviceTest, ProductsJoinElementwiseSteps) {
   EXPECT_TRUE(SameElements(got[1], doubled));
   EXPECT_TRUE(
       SameElements(got[0], Run(ElementwiseOp::kRelu, {Run(MatMulAttributes{}, {doubled, b})})));
+}
+
+TEST_F(DeviceTest, IntegerProductsWrap) {
+  const Array a = UniformArray(DType::kInt8, {70, 130}, -128, 127, 1);
+  const Array b = UniformArray(DType::kInt8, {130, 90}, -128, 127, 2);
+  const Array wide = Run(MatMulAttributes{.output_dtype = DType::kInt32}, {a, b});
+  for (const DType dtype : {DType::kInt8, DType::kUint16, DType::kInt64}) {
+    EXPECT_TRUE(SameElements(Run(MatMulAttributes{.output_dtype = dtype}, {a, b}),
+                             Run(CastAttributes{dtype}, {wide})))
+        << DTypeName(dtype);
+  }
+  EXPECT_TRUE(
+      SameElements(Run(MatMulAttributes{}, {a, b}), Run(CastAttributes{DType::kInt8}, {wide})));
+}
+
+// What a vector gives is a row or a column of what a matrix does.
+TEST_F(DeviceTest, VectorsAreRowsAndColumns) {
+  for (const DType dtype : {DType::kInt32, DType::kFloat16, DType::kFloat64}) {
+    const Array row = UniformArray(dtype, {1, 40}, 0, 3, 1), vector = {{dtype, {40}}, row.bytes};
+    const Array b = UniformArray(dtype, {3, 40, 5}, 0, 3, 2);
+    const Array product = Run(MatMulAttributes{}, {row, b}),
+                got = Run(MatMulAttributes{}, {vector, b});
+    EXPECT_EQ(got.type, (TensorType{dtype, {3, 5}}));
+    EXPECT_EQ(got.bytes, product.bytes);
+    const Array last = Run(MatMulAttributes{.transpose_a = true}, {b, vector});
+    EXPECT_EQ(last.type, (TensorType{dtype, {3, 5}}));
+    EXPECT_EQ(Run(MatMulAttributes{}, {vector, vector}).type, (TensorType{dtype, {}}));
+  }
+}
+
+class MatMulSums : public DeviceTest, public testing::WithParamInterface<DType> {};
+
+// alpha, c that broadcasts in every way, beta, bias and relu, of small whole numbers: exact.
+TEST_P(MatMulSums, AreAddedTo) {
+  const DType dtype = GetParam();
+  const Array a = UniformArray(dtype, {2, 9, 4}, 0, 2, 1), b = UniformArray(dtype, {4, 7}, 0, 2, 2);
+  const auto whole = [&](const Array& array) {
+    return Run(CastAttributes{dtype}, {Run(CastAttributes{DType::kInt8}, {array})});
+  };
+  const Array x = whole(a), y = whole(b), bias = whole(UniformArray(dtype, {7}, 0, 3, 3));
+  const Array product = Run(MatMulAttributes{}, {x, y});
+  const bool has_relu = KindOf(dtype) != DTypeKind::kComplex;
+  for (const Shape& shape :
+       std::vector<Shape>{{}, {7}, {1, 7}, {9, 1}, {9, 7}, {2, 1, 1}, {2, 9, 7}, {2, 1, 7}}) {
+    const Array c = whole(UniformArray(dtype, shape, 0, 3, 4));
+    MatMulAttributes attributes = {.alpha = 2,
+                                   .beta = 3,
+                                   .addend = true,
+                                   .bias = true,
+                                   .activation = has_relu ? Activation::kRelu : Activation::kNone};
+    if (KindOf(dtype) != DTypeKind::kUnsigned) attributes.alpha = -2;
+    const Array got = Run(attributes, {x, y, c, bias});
+    Array wide_c = Run(ElementwiseOp::kSubtract, {product, product});
+    wide_c = Run(ElementwiseOp::kAdd, {wide_c, c});
+    for (int64_t i = 0; i < got.count(); ++i) {
+      const Number sum = static_cast<long double>(attributes.alpha) * product.number(i) +
+                         3.0L * wide_c.number(i) + bias.number(i % 7);
+      const Number wanted = has_relu && sum.real() < 0 ? Number(0) : sum;
+      ASSERT_EQ(got.number(i), wanted) << ShapeString(shape) << " " << i;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, MatMulSums,
+                         testing::Values(DType::kUint8, DType::kInt8, DType::kInt64,
+                                         DType::kFloat16, DType::kBfloat16, DType::kFloat32,
+                                         DType::kFloat64, DType::kComplex64, DType::kComplex128),
+                         [](const auto& info) { return std::string(DTypeName(info.param)); });
+
+TEST_F(DeviceTest, ProductsInABatchAreThoseAlone) {
+  MatMulAttributes attributes = {
+      .alpha = 0.5, .addend = true, .bias = true, .activation = Activation::kRelu};
+  std::vector<Call> calls;
+  for (unsigned i = 0; i < 5; ++i) {
+    const int64_t m = i < 3 ? 12 : 5;
+    calls.push_back({ProgramOf(attributes, 4),
+                     {UniformArray(DType::kFloat32, {m, 33}, -1, 1, i),
+                      UniformArray(DType::kFloat32, {33, 8}, -1, 1, 10 + i),
+                      UniformArray(DType::kFloat32, {m, 8}, -1, 1, 20 + i),
+                      UniformArray(DType::kFloat32, {8}, -1, 1, 30 + i)}});
+  }
+  const std::vector<Results> together = RunBatch(calls);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    ASSERT_TRUE(together[i].ok()) << together[i].status();
+    EXPECT_TRUE(SameElements((*together[i])[0], Run(calls[i])[0])) << i;
+  }
 }
 
 }  // namespace

@@ -92,6 +92,30 @@ def products(dtype: Any) -> Iterator[Case]:
         yield Case([a, b], x @ y, np.abs(x) @ np.abs(y))
 
 
+def layers(name: str, dtype: Any) -> Iterator[Case]:
+    """Windows of 3 x 5, of images whose padding is zeros."""
+    rng = np.random.default_rng(SEED + 23)
+    x = rng.normal(0, 1, (2, 9, 30, 41)).astype(dtype)
+    weights = rng.normal(0, 1, (7, 9, 3, 5)).astype(dtype)
+    padded = np.pad(wide(x), [(0, 0), (0, 0), (1, 1), (2, 2)])
+    under = np.lib.stride_tricks.sliding_window_view(padded, (3, 5), axis=(2, 3))
+    if name == "conv2d":
+        axes = ([1, 4, 5], [1, 2, 3])
+        exact, scale = (
+            np.moveaxis(np.tensordot(a, b, axes), -1, 1)
+            for a, b in ((under, wide(weights)), (abs(under), abs(wide(weights))))
+        )
+        yield Case([x, weights], exact, scale, {"padding": (1, 2)})
+        return
+    arguments = {"size": (3, 5), "stride": 1, "padding": (1, 2)}
+    if name == "avg_pool2d":
+        exact, scale = under.mean((4, 5)), abs(under).mean((4, 5))
+        yield Case([x], exact, scale, {"count_padding": True, **arguments})
+        return
+    inside = np.lib.stride_tricks.sliding_window_view(wide(x), (3, 5), axis=(2, 3))
+    yield Case([x], inside.max((4, 5)), 0, arguments | {"padding": 0})
+
+
 _KERNEL = np.array([[1, -2, 3, 0, 5], [0.5, 7, -1, 2, 1], [3, 1, 4, 1, -6]], "f")
 _WINDOW = {"size": (3, 5)}
 # Of a filter: scipy.ndimage's function and the arguments of both.
@@ -164,4 +188,6 @@ def cases(name: str, kind: str, dtype: Any) -> Iterator[Case]:
     """Those of an operation. KeyError: no reference for this name."""
     if kind == "matmul":
         return products(dtype)
+    if kind == "network":
+        return layers(name, dtype)
     return (filters if kind == "filter" else lines)(name, dtype)

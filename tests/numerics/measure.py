@@ -33,7 +33,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "numerics.md"
 NOT_MEASURED = {"argmin", "argmax", "any", "all", "count_nonzero"} | {
     f"binary_{name}" for name in ("erosion", "dilation", "opening", "closing")
 }
-KINDS = {"elementwise", "reduce", "matmul", "filter"}
+KINDS = {"elementwise", "reduce", "matmul", "filter", "network"}
 REMARKABLE = 8  # ULP: what is said while it measures
 
 

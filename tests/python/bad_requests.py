@@ -189,6 +189,32 @@ REQUESTS = [
         UNIMPLEMENTED,
         ("matmul", "bool", "int32"),
     ),
+    Bad(
+        "matmul, an addend too many",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, c=IMAGE),
+        INVALID,
+        ("matmul", "got 3 inputs, needs 2"),
+    ),
+    Bad(
+        "matmul precision unknown",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, attributes=_wire.MatMul(precision=9)),
+        INVALID,
+        ("matmul: precision is 9", "tf32"),
+    ),
+    Bad(
+        "matmul activation unknown",
+        _wire.MatMulRequest(a=IMAGE, b=IMAGE, attributes=_wire.MatMul(activation=9)),
+        INVALID,
+        ("matmul: activation is 9", "relu"),
+    ),
+    # network
+    Bad("network unset", _wire.NetworkRequest(x=IMAGE), INVALID, ("network: kind",)),
+    Bad(
+        "network layout unknown",
+        _wire.NetworkRequest(x=IMAGE, network=_wire.Network(layout=7)),
+        INVALID,
+        ("network: layout is 7", "NHWC"),
+    ),
     # along axes
     Bad("reduce op unset", reduce_of(op=0), INVALID, ("op",)),
     Bad("reduce op unknown", reduce_of(op=999), UNIMPLEMENTED, ("reduce", "999")),

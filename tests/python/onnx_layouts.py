@@ -164,4 +164,10 @@ LAYOUTS: dict[str, Row] = {
     "CenterCropPad": _center_crop_pad,
     "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth,
+    "Gather": lambda ops, attributes, x, indices: ops.take(
+        x, indices, axis=attributes.get("axis", 0)
+    ),
+    "GatherElements": lambda ops, attributes, x, indices: ops.take_along_axis(
+        x, indices, axis=attributes.get("axis", 0)
+    ),
 }

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from onnx_layouts import LAYOUTS
+from onnx_networks import NETWORKS
 from onnx_reductions import REDUCTIONS
 from onnx_rows import Row, direct
 
@@ -183,29 +184,6 @@ def _shrink(ops: Any, attributes: Any, x: Any) -> Any:
     return ops.where(ops.greater(x, limit), ops.subtract(x, bias), below)
 
 
-def _matmul(ops: Any, attributes: Any, a: Any, b: Any) -> Any:
-    """matmul takes matrices; a vector is one of one row, or of one column."""
-    left = a if a.ndim > 1 else ops.reshape(a, (1, -1))
-    right = b if b.ndim > 1 else ops.reshape(b, (-1, 1))
-    product = ops.matmul(left, right)
-    if a.ndim > 1 and b.ndim > 1:
-        return product
-    return ops.reshape(product, np.matmul(np.zeros_like(a), np.zeros_like(b)).shape)
-
-
-def _gemm(ops: Any, attributes: Any, a: Any, b: Any, c: Any = None) -> Any:
-    result = ops.matmul(
-        a,
-        b,
-        transpose_a=bool(attributes.get("transA")),
-        transpose_b=bool(attributes.get("transB")),
-    )
-    result = ops.multiply(result, attributes.get("alpha", 1.0))
-    if c is None:
-        return result
-    return ops.add(result, ops.multiply(c, attributes.get("beta", 1.0)))
-
-
 def _top_k(ops: Any, attributes: Any, x: Any, k: Any) -> Any:
     axis = attributes.get("axis", -1) % x.ndim
     largest = bool(attributes.get("largest", 1))
@@ -258,9 +236,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Softsign": _softsign,
     "ThresholdedRelu": _thresholded_relu,
     "Shrink": _shrink,
-    "MatMul": _matmul,
-    "Gemm": _gemm,
     "TopK": _top_k,
     **REDUCTIONS,
     **LAYOUTS,
+    **NETWORKS,
 }

@@ -21,6 +21,7 @@ PATHS = {
     "ScanRequest": _wire.SCAN,
     "TakeRequest": _wire.TAKE,
     "ImageRequest": _wire.IMAGE,
+    "NetworkRequest": _wire.NETWORK,
     "RunRequest": _wire.RUN,
 }
 

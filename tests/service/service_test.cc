@@ -234,9 +234,11 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   EXPECT_EQ(reductions, v1::ReduceOp_ARRAYSIZE - 1);
   EXPECT_EQ(rearrangements, v1::Rearrange::descriptor()->oneof_decl(0)->field_count());
   EXPECT_EQ(images, v1::Image::descriptor()->oneof_decl(0)->field_count());
+  const int creations = v1::Creation::descriptor()->oneof_decl(0)->field_count();
+  const int networks = v1::Network::descriptor()->oneof_decl(0)->field_count();
   // And matmul, sort, cumsum, cumprod, take, take_along_axis.
-  EXPECT_EQ(catalogue.operations_size(),
-            elementwise + filters + reductions + rearrangements + images + 6);
+  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + reductions + rearrangements +
+                                             images + creations + networks + 6);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {

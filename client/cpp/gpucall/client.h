@@ -124,6 +124,10 @@ class Client {
                               const CallOptions& options = {}) const;
   absl::StatusOr<Tensor> Take(const TensorRef& x, const TensorRef& indices,
                               const TakeOptions& take = {}, const CallOptions& options = {}) const;
+  // Of (x), or of convolutions (x, weights) and then a bias.
+  absl::StatusOr<Tensor> Network(absl::Span<const TensorRef> operands,
+                                 const NetworkOptions& network,
+                                 const CallOptions& options = {}) const;
   // The `k` largest elements of each line, the largest first, and their int64 indices.
   struct TopKTensors {
     Tensor values, indices;

@@ -65,6 +65,35 @@ struct TakeOptions {
   bool along = false;
 };
 
+// The order of dimensions: images x channels x rows x columns, or images x rows x columns x
+// channels.
+enum class ImageLayout : uint8_t { kNchw, kNhwc };
+// Elements around an image.
+struct Padding {
+  int64_t top = 0, left = 0, bottom = 0, right = 0;
+};
+// Cross-correlation of (x, weights) or (x, weights, bias); weights are out channels x channels /
+// groups x rows x columns.
+struct Conv2dOptions {
+  PerAxis<int64_t> stride = 1;
+  Padding padding = {};
+  PerAxis<int64_t> dilation = 1;
+  int64_t groups = 1;
+  ImageLayout layout = ImageLayout::kNchw;
+};
+enum class PoolKind : uint8_t { kMax, kAverage };
+struct PoolOptions {
+  PoolKind kind = PoolKind::kMax;
+  PerAxis<int64_t> size = 2;  // of the window
+  PerAxis<int64_t> stride = 2;
+  Padding padding = {};
+  PerAxis<int64_t> dilation = 1;
+  bool ceil_mode = false;      // a last window that passes the padded image gives an element too
+  bool count_padding = false;  // of averages: as zeros
+  ImageLayout layout = ImageLayout::kNchw;
+};
+using NetworkOptions = std::variant<Conv2dOptions, PoolOptions>;
+
 struct TopKOptions {
   int64_t axis = -1;    // negative: counted from the last
   bool largest = true;  // NaN is the largest; false: the smallest

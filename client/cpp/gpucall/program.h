@@ -28,7 +28,7 @@ class Program {
   };
   struct Operation {
     std::variant<ElementwiseOp, CastOptions, MatMulOptions, FilterOptions, SortOptions, ScanOptions,
-                 TakeOptions>
+                 TakeOptions, NetworkOptions>
         attributes;
     std::vector<uint32_t> inputs;
   };
@@ -55,6 +55,10 @@ class Program {
   Value Scan(Value x, const ScanOptions& options) { return Append(options, {x}); }
   Value Take(Value x, Value indices, const TakeOptions& options = {}) {
     return Append(options, {x, indices});
+  }
+  // Of (x), or of convolutions (x, weights) and then a bias.
+  Value Network(absl::Span<const Value> operands, const NetworkOptions& options) {
+    return Append(options, operands);
   }
   // The `k` largest elements of each line, the largest first, and their int64 indices.
   struct TopKValues {

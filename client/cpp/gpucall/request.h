@@ -32,6 +32,8 @@ class Request {
   static Request Scan(const TensorRef& x, const ScanOptions& options);
   static Request Take(const TensorRef& x, const TensorRef& indices,
                       const TakeOptions& options = {});
+  // Of (x), or of convolutions (x, weights) and then a bias.
+  static Request Network(absl::Span<const TensorRef> operands, const NetworkOptions& options);
   static Request Run(const Program& program, absl::Span<const TensorRef> inputs);
 
  private:

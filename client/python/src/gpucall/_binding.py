@@ -114,7 +114,7 @@ def result_dtype(
         return numpy_dtype(number) if number else promote(operands[:2])
     if kind == "sort" and operation.sort.indices:
         return np.dtype("int64")
-    if kind in ("rearrange", "sort", "take"):
+    if kind in ("rearrange", "sort", "take", "network"):
         return np.result_type(operands[0])
     if kind == "image":
         return image_dtype(operation.image, np.result_type(operands[0]))

@@ -8,6 +8,7 @@ from gpucall._filters import Filters
 from gpucall._images import Images
 from gpucall._lines import Lines
 from gpucall._matmul import MatMul
+from gpucall._network import Network
 from gpucall._operations import Operand, Result
 from gpucall._rearrange import Rearrange
 from gpucall._reductions import Reductions
@@ -22,5 +23,6 @@ class Operations(
     Lines[Operand, Result],
     Creation[Operand, Result],
     Images[Operand, Result],
+    Network[Operand, Result],
 ):
     """Every operation that gives one array."""

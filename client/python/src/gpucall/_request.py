@@ -180,6 +180,9 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     elif operation.WhichOneof("kind") == "take":
         path, fields = _wire.TAKE, (1, 2)
         head = _wire.TakeRequest(take=operation.take, options=options)
+    elif operation.WhichOneof("kind") == "network":
+        path, fields = _wire.NETWORK, (1, 3, 4)
+        head = _wire.NetworkRequest(network=operation.network, options=options)
     elif operation.WhichOneof("kind") == "image":
         path, fields = _wire.IMAGE, (1,)
         head = _wire.ImageRequest(operation=operation.image, options=options)

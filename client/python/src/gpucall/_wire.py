@@ -43,6 +43,7 @@ REDUCE_OPS = _enum("ReduceOp", "REDUCE_OP_")
 SCAN_OPS = _enum("ScanOp", "SCAN_OP_")
 PRECISIONS = _enum("MatMulPrecision", "MATMUL_PRECISION_")
 ACTIVATIONS = _enum("Activation", "ACTIVATION_")
+IMAGE_LAYOUTS = _enum("ImageLayout", "IMAGE_LAYOUT_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
 COLOUR_CONVERSIONS = _enum("ColourConversion", "COLOUR_CONVERSION_")
 THRESHOLD_KINDS = _enum("ThresholdKind", "THRESHOLD_KIND_")
@@ -61,6 +62,10 @@ Scan = _message("Scan")
 Take = _message("Take")
 Creation = _message("Creation")
 Image = _message("Image")
+Network = _message("Network")
+Conv2d = _message("Conv2d")
+Pool2d = _message("Pool2d")
+Steps2d = _message("Steps2d")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -72,6 +77,7 @@ SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
 TakeRequest = _message("TakeRequest")
 ImageRequest = _message("ImageRequest")
+NetworkRequest = _message("NetworkRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -113,6 +119,7 @@ SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
 TAKE = "/gpucall.v1.Compute/Take"
 IMAGE = "/gpucall.v1.Compute/Image"
+NETWORK = "/gpucall.v1.Compute/Network"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -129,7 +136,19 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, IMAGE, RUN),
+    *(
+        ELEMENTWISE,
+        MATMUL,
+        FILTER,
+        REDUCE,
+        REARRANGE,
+        SORT,
+        SCAN,
+        TAKE,
+        IMAGE,
+        NETWORK,
+        RUN,
+    ),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )
