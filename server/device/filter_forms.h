@@ -2,10 +2,12 @@
 #ifndef GPUCALL_SERVER_DEVICE_FILTER_FORMS_H_
 #define GPUCALL_SERVER_DEVICE_FILTER_FORMS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/border.h"
+#include "server/base/shape.h"
 #include "server/program/filter_attributes.h"
 
 namespace gpucall {

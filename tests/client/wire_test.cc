@@ -118,11 +118,11 @@ TEST(Wire, ProgramNumbersValuesInOrder) {
     operations { elementwise: ELEMENTWISE_OP_RELU inputs: 4 }
     operations { elementwise: ELEMENTWISE_OP_WHERE inputs: 5 inputs: 4 inputs: 3 }
     operations {
-      filter { box { size: [3, 3] origin: [0, 0] } border { mode: BORDER_MODE_REFLECT } }
+      filter { box { size: [3] origin: [0] } border { mode: BORDER_MODE_REFLECT } }
       inputs: 6
     }
     operations {
-      filter { correlate { origin: [0, 0] } border { mode: BORDER_MODE_REFLECT } }
+      filter { correlate { origin: [0] } border { mode: BORDER_MODE_REFLECT } }
       inputs: 7 inputs: 1
     }
     outputs: 8 outputs: 4)"));
@@ -200,7 +200,7 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
   EXPECT_TRUE(EqualsText(EncodeMatMul({x, x}, {.transpose_b = true}).program,
                          "operations { matmul { transpose_b: true } inputs: [0, 1] }"));
   EXPECT_TRUE(EqualsText(EncodeFilter({x, x}, CorrelateOptions{}).program,
-                         "operations { filter { correlate { origin: [0, 0] } "
+                         "operations { filter { correlate { origin: [0] } "
                          "border { mode: BORDER_MODE_REFLECT } } inputs: [0, 1] }"));
   EXPECT_TRUE(EqualsText(EncodeSort(x, {.axis = 2, .descending = true, .count = 5}).program,
                          "operations { sort { axis: 2 descending: true count: 5 } inputs: 0 }"));

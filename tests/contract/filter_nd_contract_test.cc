@@ -348,6 +348,34 @@ TEST_F(NdFilters, BinaryMorphologyTakesAnyDType) {
                            truth({0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 0})));
 }
 
+// Past what is worked on at a time: many elements of a line, and many lines side by side.
+TEST_F(NdFilters, LongLines) {
+  const std::vector<double> weights = {1, 0.5, -2, 4, 3, -0.25, 1};
+  for (const Shape& shape : {Shape{33001}, {12000, 3}, {9, 3001}}) {
+    SCOPED_TRACE(ShapeString(shape));
+    const Array x = Small(DType::kInt32, shape);
+    NdFilterAttributes filter = {.kind = FilterKind::kCorrelate1d,
+                                 .modes = {BorderMode::kMirror},
+                                 .output_dtype = DType::kFloat64,
+                                 .axis = 0,
+                                 .weights = weights};
+    const Array sums = Run(filter, {x});
+    filter = {
+        .kind = FilterKind::kMinimum, .axes = Axes{0}, .modes = {BorderMode::kMirror}, .size = {7}};
+    const Array least = Run(filter, {x});
+    Shape size(shape.size(), 1), before(shape.size(), 0);
+    size[0] = 7;
+    before[0] = 3;
+    const Window window = Dense(size, before);
+    const PerAxis<BorderMode> modes(shape.size(), BorderMode::kMirror);
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const std::vector<double> elements = ElementsOf(x, i, window, modes, 0);
+      ASSERT_EQ(sums.at(i), SumOf(elements, weights)) << i;
+      ASSERT_EQ(least.at(i), *std::min_element(elements.begin(), elements.end())) << i;
+    }
+  }
+}
+
 // No axes: only the dtype changes. Nothing to filter: the array as it is.
 TEST_F(NdFilters, OfNoAxes) {
   const Array x = ArrayOf<float>({}, {2.75f});

@@ -31,6 +31,8 @@ ANSWERS = {
     "F16b": "value",  # Sobel to uint8 saturates
     "F22a": "value",  # of the two middle values, the larger
     "F26a": "value",
+    "F26b": "value",
+    "F26c": "value",
     "F28b": "error",  # cval that uint8 does not hold
     "F31c": "value",  # an empty image stays empty
     "C03a": "value",  # big-endian arrays are converted

@@ -107,8 +107,12 @@ def result_dtype(
         if operation.filter.output_dtype:
             return numpy_dtype(operation.filter.output_dtype)
         name = operation.filter.WhichOneof("kind")
+        if name.startswith("binary_"):
+            return np.dtype(bool)
         derivative = name in _DERIVATIVES or any(operation.filter.gaussian.order)
-        return np.dtype("float32") if derivative and image.kind in "biu" else image
+        if derivative and image.kind in "iu":
+            return np.dtype("float32" if image.itemsize <= 2 else "float64")
+        return image
     if kind == "matmul":
         number = operation.matmul.output_dtype
         return numpy_dtype(number) if number else promote(operands[:2])

@@ -32,7 +32,7 @@ Mode = Annotated[
 Cval = Annotated[float, typer.Option(help="Value outside, for mode constant.")]
 Output = Annotated[
     str | None,
-    typer.Option("--output-dtype", help="uint8 or float32; default: the image's."),
+    typer.Option("--output-dtype", help="Default: the image's."),
 ]
 Size = Annotated[str, typer.Option(help="Window: N, or ROWS,COLUMNS.")]
 Origin = Annotated[str, typer.Option(help="Shift of the window: N, or ROWS,COLUMNS.")]
