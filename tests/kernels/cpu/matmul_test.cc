@@ -10,21 +10,32 @@
 namespace gpucall::cpu {
 namespace {
 
-TEST(MatMul, RefusesSizesThatTheBlasCannotCount) {
+ProductOperands OperandsOf(const void* a, const void* b, void* out) {
+  return {static_cast<const std::byte*>(a), static_cast<const std::byte*>(b), nullptr, nullptr,
+          static_cast<std::byte*>(out)};
+}
+
+TEST(Multiply, RefusesSizesThatTheBlasCannotCount) {
   const float a = 1, b = 1;
   float c = 5;
-  const MatMulOperands<float> operands = {&a, &b, &c};
+  const ProductOperands operands = OperandsOf(&a, &b, &c);
   const int64_t large = int64_t{1} << 31;
-  EXPECT_FALSE(MatMul({.m = large, .n = 1, .k = 1}, {&operands, 1}));
-  EXPECT_FALSE(MatMul({.m = 1, .n = 1, .k = large}, {&operands, 1}));
-  EXPECT_TRUE(MatMul({.m = large, .n = 0, .k = 1}, {&operands, 1})) << "nothing to compute";
+  EXPECT_FALSE(Multiply({.shape = {.m = large, .n = 1, .k = 1}}, {&operands, 1}, nullptr));
+  EXPECT_FALSE(Multiply({.shape = {.m = 1, .n = 1, .k = large}}, {&operands, 1}, nullptr));
+  EXPECT_TRUE(Multiply({.shape = {.m = large, .n = 0, .k = 1}}, {&operands, 1}, nullptr))
+      << "nothing to compute";
   EXPECT_EQ(c, 5);
 }
 
-TEST(MatMul, EmptySumsOverwriteWithZeros) {
+TEST(Multiply, EmptySumsOverwriteWithZeros) {
   std::vector<double> c(6, 7);
-  const MatMulOperands<double> operands = {nullptr, nullptr, c.data()};
-  EXPECT_TRUE(MatMul({.m = 2, .n = 3, .k = 0}, {&operands, 1}));
+  const ProductOperands operands = OperandsOf(nullptr, nullptr, c.data());
+  const Product product = {.shape = {.m = 2, .n = 3, .k = 0},
+                           .a_type = ElementType::kFloat64,
+                           .b_type = ElementType::kFloat64,
+                           .out_type = ElementType::kFloat64};
+  ASSERT_EQ(ScratchBytes(product), 0u);
+  EXPECT_TRUE(Multiply(product, {&operands, 1}, nullptr));
   EXPECT_EQ(c, std::vector<double>(6, 0));
 }
 
