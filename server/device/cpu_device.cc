@@ -13,8 +13,11 @@
 #include "server/base/status_macros.h"
 #include "server/device/cpu_block_pool.h"
 #include "server/device/cpu_copier.h"
+#include "server/device/cpu_creation.h"
 #include "server/device/cpu_elementwise.h"
 #include "server/device/cpu_filter.h"
+#include "server/device/cpu_filter_nd.h"
+#include "server/device/cpu_image.h"
 #include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
 #include "server/device/cpu_network.h"
@@ -41,6 +44,10 @@ uint32_t OutputOf(const Step& step) {
   if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
   if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
   if (const auto* network = std::get_if<NetworkStep>(&step)) return network->output;
+  if (const auto* creation = std::get_if<CreationStep>(&step)) return creation->output;
+  if (const auto* image = std::get_if<ImageStep>(&step)) return image->output;
+  if (const auto* line = std::get_if<LineFilterStep>(&step)) return line->output;
+  if (const auto* window = std::get_if<WindowFilterStep>(&step)) return window->output;
   return std::get<FilterStep>(step).output;
 }
 
@@ -216,6 +223,14 @@ absl::Status CpuLane::RunStep(const Step& step) {
     status = RunTake(*take, values_);
   } else if (const auto* network = std::get_if<NetworkStep>(&step)) {
     status = RunNetwork(*network, values_);
+  } else if (const auto* creation = std::get_if<CreationStep>(&step)) {
+    RunCreation(*creation, values_);
+  } else if (const auto* image = std::get_if<ImageStep>(&step)) {
+    RunImage(*image, values_);
+  } else if (const auto* line = std::get_if<LineFilterStep>(&step)) {
+    RunLineFilter(*line, values_);
+  } else if (const auto* window = std::get_if<WindowFilterStep>(&step)) {
+    RunWindowFilter(*window, values_);
   } else {
     RunFilter(std::get<FilterStep>(step), values_);
   }

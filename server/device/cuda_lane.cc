@@ -166,8 +166,16 @@ absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(Bat
       runs.push_back(PrepareScan(s, layout));
     } else if (std::holds_alternative<NetworkStep>(steps[s])) {
       runs.push_back(PrepareNetwork(s, layout));
+    } else if (std::holds_alternative<ImageStep>(steps[s])) {
+      runs.push_back(PrepareImage(s, layout));
     } else if (std::holds_alternative<TakeStep>(steps[s])) {
       runs.push_back(PrepareTake(s, layout));
+    } else if (std::holds_alternative<CreationStep>(steps[s])) {
+      runs.push_back(PrepareCreation(s, layout));
+    } else if (std::holds_alternative<LineFilterStep>(steps[s])) {
+      runs.push_back(PrepareLineFilter(s, layout));
+    } else if (std::holds_alternative<WindowFilterStep>(steps[s])) {
+      runs.push_back(PrepareWindowFilter(s, layout));
     } else if (std::holds_alternative<SortStep>(steps[s])) {
       GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
       runs.push_back(std::move(run));

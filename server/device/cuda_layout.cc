@@ -65,6 +65,10 @@ void VisitValues(const SortStep& step, Visit visit) {
   visit(step.output, true);
 }
 template <typename Visit>
+void VisitValues(const CreationStep& step, Visit visit) {
+  visit(step.output, true);
+}
+template <typename Visit>
 void VisitValues(const ScanStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.output, true);
@@ -73,6 +77,23 @@ template <typename Visit>
 void VisitValues(const TakeStep& step, Visit visit) {
   visit(step.x, false);
   visit(step.indices, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const ImageStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.second != ImageStep::kNone) visit(step.second, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const LineFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  visit(step.output, true);
+}
+template <typename Visit>
+void VisitValues(const WindowFilterStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.weights != WindowFilterStep::kNoWeights) visit(step.weights, false);
   visit(step.output, true);
 }
 

@@ -37,8 +37,12 @@ absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout&
                                                        KernelCache& kernels);
 std::unique_ptr<StepRun> PrepareRearrange(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareNetwork(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareImage(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareTake(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareCreation(size_t step, BatchLayout& layout);
 std::unique_ptr<StepRun> PrepareScan(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareLineFilter(size_t step, BatchLayout& layout);
+std::unique_ptr<StepRun> PrepareWindowFilter(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareSort(size_t step, BatchLayout& layout);
 absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
 

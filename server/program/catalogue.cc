@@ -1,9 +1,11 @@
 #include "server/program/catalogue.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/elementwise_rules.h"
@@ -33,8 +35,8 @@ constexpr ElementwiseRow kElementwise[] = {
 #undef GPUCALL_ELEMENTWISE
 };
 
-constexpr DType kFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64};
-constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
+constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
+                                DType::kFloat64};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
   switch (KindOf(dtype)) {
@@ -91,6 +93,16 @@ std::vector<DType> EveryDType() {
   return dtypes;
 }
 
+// In the order of ImageKind.
+void AddImageRows(std::vector<CatalogueRow>& rows) {
+  static constexpr DType kColours[] = {DType::kUint8, DType::kUint16, DType::kFloat32};
+  const auto image = [&](absl::string_view name, absl::Span<const DType> dtypes,
+                         absl::string_view description) {
+    rows.push_back({name, OperationKind::kImage, 1, dtypes, description});
+  };
+  image("convert_colour", kColours, "rgb to gray, hsv or ycrcb, and back");
+}
+
 std::vector<CatalogueRow> MakeRows() {
   std::vector<CatalogueRow> rows;
   for (const ElementwiseRow& row : kElementwise) {
@@ -101,8 +113,12 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"matmul", OperationKind::kMatMul, 2,
                   absl::MakeConstSpan(every).subspan(1),  // no bool, which is the first
                   "matrix product, batched over leading dimensions"});
+  const absl::Span<const DType> ordered =  // no complex ones, which are the last
+      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
   const auto filter = [&](absl::string_view name, int inputs, absl::string_view description) {
-    rows.push_back({name, OperationKind::kFilter, inputs, kImages, description});
+    const bool binary = absl::StartsWith(name, "binary_");
+    rows.push_back({name, OperationKind::kFilter, inputs, binary ? ordered : ordered.subspan(1),
+                    description});  // bool is the first
   };
   // In the order of FilterKind.
   filter("gaussian", 1, "Gaussian smoothing");
@@ -110,8 +126,8 @@ std::vector<CatalogueRow> MakeRows() {
   filter("sobel", 1, "first derivative along an axis");
   filter("laplacian", 1, "second derivative, 4-neighbour form");
   filter("median", 1, "median over a window");
-  filter("correlate", 2, "correlation with a 2-D kernel");
-  filter("convolve", 2, "convolution with a 2-D kernel");
+  filter("correlate", 2, "correlation with a kernel");
+  filter("convolve", 2, "convolution with a kernel");
   filter("minimum_filter", 1, "smallest element of a window");
   filter("maximum_filter", 1, "largest element of a window");
   filter("rank_filter", 1, "element of a given rank of a window");
@@ -127,8 +143,12 @@ std::vector<CatalogueRow> MakeRows() {
   filter("black_tophat", 1, "closing of an image minus the image");
   filter("gaussian_laplace", 1, "sum of second derivatives of a Gaussian");
   filter("gaussian_gradient_magnitude", 1, "root of the squared first derivatives of a Gaussian");
-  const absl::Span<const DType> ordered =  // no complex ones, which are the last
-      absl::MakeConstSpan(every).first(static_cast<size_t>(DType::kFloat64));
+  filter("correlate1d", 1, "correlation along an axis");
+  filter("convolve1d", 1, "convolution along an axis");
+  filter("binary_erosion", 1, "true where all of a window is");
+  filter("binary_dilation", 1, "true where any of the mirrored window is");
+  filter("binary_opening", 1, "erosions, then dilations");
+  filter("binary_closing", 1, "dilations, then erosions");
 #define GPUCALL_REDUCE(Function, name, result, size, empty, description) \
   rows.push_back({#name, OperationKind::kReduce, 1, ordered, description});
 #include "kernels/reduce_ops.def"
@@ -156,9 +176,20 @@ std::vector<CatalogueRow> MakeRows() {
   rows.push_back({"take_along_axis", OperationKind::kTake, 2, every,
                   "elements by an index in an axis for each"});
   // In the order of NetworkKind.
-  rows.push_back({"conv2d", OperationKind::kNetwork, 2, kFloats, "convolution of images"});
-  rows.push_back({"max_pool2d", OperationKind::kNetwork, 1, kFloats, "largest of each window"});
-  rows.push_back({"avg_pool2d", OperationKind::kNetwork, 1, kFloats, "mean of each window"});
+  rows.push_back({"conv2d", OperationKind::kNetwork, 2, kAllFloats, "convolution of images"});
+  rows.push_back({"max_pool2d", OperationKind::kNetwork, 1, kAllFloats, "largest of each window"});
+  rows.push_back({"avg_pool2d", OperationKind::kNetwork, 1, kAllFloats, "mean of each window"});
+  const auto creation = [&](absl::string_view name, absl::Span<const DType> dtypes,
+                            absl::string_view description) {
+    rows.push_back({name, OperationKind::kCreation, 0, dtypes, description});
+  };
+  // In the order of CreationKind.
+  creation("full", every, "one value everywhere");
+  creation("arange", ordered.subspan(1), "evenly spaced numbers");
+  creation("random_uniform", kAllFloats, "random numbers, evenly distributed");
+  creation("random_normal", kAllFloats, "random numbers, normally distributed");
+  creation("random_integers", ordered.subspan(1, 8), "random integers, evenly distributed");
+  AddImageRows(rows);
   return rows;
 }
 
@@ -222,6 +253,16 @@ const CatalogueRow& RowOf(const TakeAttributes& attributes) {
 const CatalogueRow& RowOf(NetworkKind kind) {
   static const size_t first = FirstRow(OperationKind::kNetwork);
   return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
+const CatalogueRow& RowOf(CreationKind kind) {
+  static const size_t first = FirstRow(OperationKind::kCreation);
+  return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
+const CatalogueRow& RowOf(ImageKind kind) {
+  static const size_t first = FirstRow(OperationKind::kImage);
+  return Catalogue()[std::min(first + static_cast<size_t>(kind), Catalogue().size() - 1)];
 }
 
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }

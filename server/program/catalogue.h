@@ -21,21 +21,22 @@ enum class OperationKind : uint8_t {
   kSort,
   kScan,
   kTake,
-  kNetwork
+  kNetwork,
+  kCreation,
+  kImage
 };
 
 struct CatalogueRow {
   absl::string_view name;  // "multiply_add", "matmul", "gaussian"
   OperationKind kind;
   int inputs;                      // at least: concatenate and stack take more
-  absl::Span<const DType> dtypes;  // accepted for the first input
+  absl::Span<const DType> dtypes;  // accepted for the first input; of creations: made
   absl::string_view description;
 };
-// All rows, elementwise operations first in the order of ElementwiseOp, then matmul, then filters
-// in the order of FilterKind, then reductions in the order of ReduceOp, then
-// rearrangements in the order of RearrangeKind, then sort, then scans in
-// the order of ScanOp, then take and take_along_axis, then
-// networks in the order of NetworkKind. Lives forever.
+// All rows: elementwise operations in the order of ElementwiseOp, matmul, filters in that of
+// FilterKind, reductions of ReduceOp, rearrangements of RearrangeKind, sort, scans of ScanOp, take,
+// take_along_axis, networks of
+// NetworkKind, creations of CreationKind, images of ImageKind. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
@@ -45,6 +46,8 @@ const CatalogueRow& RowOf(RearrangeKind kind);
 const CatalogueRow& RowOf(ScanOp op);
 const CatalogueRow& RowOf(const TakeAttributes& attributes);
 const CatalogueRow& RowOf(NetworkKind kind);
+const CatalogueRow& RowOf(CreationKind kind);
+const CatalogueRow& RowOf(ImageKind kind);      // of a part of a composite operation: some row
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);

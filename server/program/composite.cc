@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "server/program/creation.h"
 #include "server/program/matmul.h"
 #include "server/program/reduce.h"
 
@@ -126,6 +127,9 @@ std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType
   }
   if (const auto* reduce = std::get_if<ReduceAttributes>(&operation.attributes)) {
     return ExpandReduce(operation, reduce->op, operands[0], next);
+  }
+  if (std::holds_alternative<CreationAttributes>(operation.attributes)) {
+    return ExpandCreation(operation, next);
   }
   if (std::holds_alternative<MatMulAttributes>(operation.attributes)) {
     return ExpandMatMul(operation, operands, next);

@@ -11,8 +11,8 @@
 namespace gpucall {
 
 // The operations that together are `operation`: itself, unless it is a composite filter, compares
-// int64 with uint64, reduces a dtype that has no kernels (ReducedIn), scans halves, or is a
-// product that ExpandMatMul divides. The first makes value number `next`, each one more; the last
+// int64 with uint64, reduces a dtype that has no kernels (ReducedIn), scans or makes halves, or is
+// a product that ExpandMatMul divides. The first makes value number `next`, each one more; the last
 // makes the result. `operands` are the dtypes of the inputs. REQUIRES: InferType accepts the
 // operation.
 std::vector<Operation> Expand(const Operation& operation, absl::Span<const DType> operands,

@@ -55,14 +55,11 @@ absl::Status LowerWindowed(const CatalogueRow& row, const FilterAttributes& attr
 
 absl::Status LowerGaussian(const CatalogueRow& row, const FilterAttributes& attributes,
                            FilterStep& step) {
-  if (!(attributes.truncate >= 0) || !std::isfinite(attributes.truncate)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(row.name, ": truncate is ", attributes.truncate, ", allowed is 0 or more"));
-  }
+  GPUCALL_RETURN_IF_ERROR(CheckTruncate(row.name, attributes.truncate));
   for (int axis = 0; axis < 2; ++axis) {
     GPUCALL_ASSIGN_OR_RETURN((axis == 0 ? step.row_weights : step.column_weights),
                              GaussianWeights(row.name, attributes.sigma[axis], attributes.truncate,
-                                             attributes.order[axis], axis));
+                                             attributes.order[axis], kAxisName[axis]));
   }
   return absl::OkStatus();
 }
@@ -74,31 +71,12 @@ void LowerDerivative(int axis, std::vector<double> across, FilterStep& step) {
   if (axis == 1) std::swap(step.row_weights, step.column_weights);
 }
 
-absl::StatusOr<int64_t> RankOf(const CatalogueRow& row, const FilterAttributes& attributes,
-                               int64_t count) {
-  if (attributes.kind == FilterKind::kMedian) return count / 2;
-  if (attributes.kind == FilterKind::kRank) {
-    const int64_t rank = attributes.rank < 0 ? attributes.rank + count : attributes.rank;
-    if (rank >= 0 && rank < count) return rank;
-    return absl::InvalidArgumentError(
-        absl::StrCat(row.name, ": rank is ", attributes.rank, ", for a window of ", count,
-                     " elements allowed is ", -count, " to ", count - 1));
-  }
-  const double percentile =
-      attributes.percentile < 0 ? attributes.percentile + 100 : attributes.percentile;
-  if (!(percentile >= 0 && percentile <= 100)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        row.name, ": percentile is ", attributes.percentile, ", allowed is -100 to 100"));
-  }
-  if (percentile == 100) return count - 1;
-  return static_cast<int64_t>(static_cast<double>(count) * percentile / 100);
-}
-
 absl::Status LowerRank(const CatalogueRow& row, const FilterAttributes& attributes,
                        FilterStep& step) {
   GPUCALL_RETURN_IF_ERROR(LowerWindowed(row, attributes, kMaxRankSide, step));
   const int64_t count = step.size[0] * step.size[1];
-  GPUCALL_ASSIGN_OR_RETURN(step.rank, RankOf(row, attributes, count));
+  GPUCALL_ASSIGN_OR_RETURN(step.rank,
+                           RankOf(attributes.kind, attributes.rank, attributes.percentile, count));
   step.form = FilterStep::Form::kRank;
   if (step.rank == 0) step.form = FilterStep::Form::kMinimum;
   if (step.rank == count - 1) step.form = FilterStep::Form::kMaximum;
@@ -188,6 +166,13 @@ absl::Status LowerKind(const CatalogueRow& row, const FilterAttributes& attribut
     case FilterKind::kConvolve:
       step.form = FilterStep::Form::kDense;
       return LowerDense(row, attributes, kernel, step);
+    case FilterKind::kCorrelate1d:
+    case FilterKind::kConvolve1d:
+    case FilterKind::kBinaryErosion:
+    case FilterKind::kBinaryDilation:
+    case FilterKind::kBinaryOpening:
+    case FilterKind::kBinaryClosing:
+      return absl::InternalError(absl::StrCat(row.name, ": is a filter over axes"));
   }
   step.size = {static_cast<int64_t>(step.row_weights.size()),
                static_cast<int64_t>(step.column_weights.size())};
@@ -243,6 +228,31 @@ absl::Status CheckBorder(const CatalogueRow& row, const FilterAttributes& attrib
 }
 
 }  // namespace
+
+absl::Status CheckTruncate(absl::string_view name, double truncate) {
+  if (truncate >= 0 && std::isfinite(truncate)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": truncate is ", truncate, ", allowed is 0 or more"));
+}
+
+absl::StatusOr<int64_t> RankOf(FilterKind kind, int64_t rank, double percentile, int64_t count) {
+  const absl::string_view name = RowOf(kind).name;
+  if (kind == FilterKind::kMedian) return count / 2;
+  if (kind == FilterKind::kRank) {
+    const int64_t from_first = rank < 0 ? rank + count : rank;
+    if (from_first >= 0 && from_first < count) return from_first;
+    return absl::InvalidArgumentError(absl::StrCat(name, ": rank is ", rank, ", for a window of ",
+                                                   count, " elements allowed is ", -count, " to ",
+                                                   count - 1));
+  }
+  const double positive = percentile < 0 ? percentile + 100 : percentile;
+  if (!(positive >= 0 && positive <= 100)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": percentile is ", percentile, ", allowed is -100 to 100"));
+  }
+  if (positive == 100) return count - 1;
+  return static_cast<int64_t>(static_cast<double>(count) * positive / 100);
+}
 
 absl::StatusOr<FilterLowering> LowerFilter(const FilterAttributes& attributes,
                                            const TensorType& image, const TensorType* kernel) {

@@ -12,6 +12,12 @@ inline constexpr int64_t kMaxWindowSide = 4095;      // separable and dense wind
 inline constexpr int64_t kMaxRankSide = 255;         // rank windows
 inline constexpr int64_t kMaxDenseWindow = 1 << 16;  // elements of a dense kernel
 
+// INVALID_ARGUMENT naming the filter.
+absl::Status CheckTruncate(absl::string_view name, double truncate);
+// The rank, from 0, of the element that median, rank_filter or percentile_filter gives of a window
+// of `count` elements. INVALID_ARGUMENT naming the filter, the value and what is allowed.
+absl::StatusOr<int64_t> RankOf(FilterKind kind, int64_t rank, double percentile, int64_t count);
+
 struct FilterLowering {
   FilterStep step;  // value numbers not set; of a composite filter its first step
   DType output_dtype;

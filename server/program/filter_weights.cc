@@ -21,22 +21,23 @@ double Derivative(double x, double sigma, int order) {
 }  // namespace
 
 absl::StatusOr<std::vector<double>> GaussianWeights(absl::string_view name, double sigma,
-                                                    double truncate, int order, int axis) {
+                                                    double truncate, int order,
+                                                    absl::string_view axis) {
   const std::string allowed =
       absl::StrCat("0 or more, with a kernel of at most ", kMaxWindowSide, " elements");
   if (!(sigma >= 0) || !std::isfinite(sigma)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": sigma of the ", kAxisName[axis], " is ",
-                                                   sigma, ", allowed is ", allowed));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": sigma of the ", axis, " is ", sigma, ", allowed is ", allowed));
   }
   if (order < 0 || order > kMaxOrder) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": order of the ", kAxisName[axis], " is ",
-                                                   order, ", allowed is 0 to ", kMaxOrder));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": order of the ", axis, " is ", order,
+                                                   ", allowed is 0 to ", kMaxOrder));
   }
   const double radius = std::floor(truncate * sigma + 0.5);
   if (radius > (kMaxWindowSide - 1) / 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        name, ": sigma ", sigma, " with truncate ", truncate, " gives the ", kAxisName[axis],
-        " a kernel of ", 2 * radius + 1, " elements, allowed is ", allowed));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": sigma ", sigma, " with truncate ", truncate, " gives the ", axis,
+                     " a kernel of ", 2 * radius + 1, " elements, allowed is ", allowed));
   }
   constexpr double kNoSmoothing = 1e-15;  // scipy.ndimage's
   if (sigma <= kNoSmoothing) return std::vector<double>{1};

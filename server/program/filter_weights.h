@@ -14,9 +14,10 @@ inline constexpr absl::string_view kAxisName[] = {"rows", "columns"};
 // Weights of a Gaussian's derivative of the given order along an axis, for a correlation:
 // exp(-x^2 / (2 sigma^2)) for |x| <= radius, normalised, times 1, x / sigma^2 or
 // (x^2 - sigma^2) / sigma^4. Radius int(truncate * sigma + 0.5), as scipy.ndimage; {1} where sigma
-// is 0. INVALID_ARGUMENT (naming the filter): sigma, order, or the kernel's size.
+// is 0. INVALID_ARGUMENT (naming the filter and `axis`): sigma, order, or the kernel's size.
 absl::StatusOr<std::vector<double>> GaussianWeights(absl::string_view name, double sigma,
-                                                    double truncate, int order, int axis);
+                                                    double truncate, int order,
+                                                    absl::string_view axis);
 
 }  // namespace gpucall
 

@@ -8,7 +8,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/image.h"
 #include "server/program/matmul.h"
 #include "server/program/network.h"
 #include "server/program/rearrange.h"
@@ -169,6 +171,22 @@ class StepMaker {
     if (const auto* attributes = std::get_if<NetworkAttributes>(&operation.attributes)) {
       return MakeNetwork(k, operation, *attributes);
     }
+    if (const auto* attributes = std::get_if<CreationAttributes>(&operation.attributes)) {
+      return LowerCreation(*attributes, ValueOf(k));
+    }
+    if (const auto* attributes = std::get_if<ImageAttributes>(&operation.attributes)) {
+      return MakeImage(k, operation, *attributes);
+    }
+    if (const auto* attributes = std::get_if<LineFilterAttributes>(&operation.attributes)) {
+      const auto lines = LinesAt("filter", ShapeOf(k), attributes->axis);  // an axis it has
+      return LineFilterStep{operation.inputs[0], ValueOf(k), *attributes, *lines};
+    }
+    if (const auto* attributes = std::get_if<WindowFilterAttributes>(&operation.attributes)) {
+      WindowFilterStep step = {.x = operation.inputs[0], .output = ValueOf(k), .attributes = {}};
+      step.attributes = *attributes;
+      if (operation.inputs.size() == 2) step.weights = operation.inputs[1];
+      return step;
+    }
     const TensorType* kernel =
         operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
     FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
@@ -190,6 +208,17 @@ class StepMaker {
       if (part.input != RearrangeStep::kFill) part.input = operation.inputs[part.input];
     }
     for (uint32_t value : operation.inputs) step.attributes += absl::StrCat(" ", value);
+    return step;
+  }
+
+  ImageStep MakeImage(uint32_t k, const Operation& operation,
+                      const ImageAttributes& attributes) const {
+    std::vector<const TensorType*> inputs;
+    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
+    ImageStep step = LowerImage(attributes, inputs)->step;
+    step.x = operation.inputs[0];
+    if (operation.inputs.size() == 2) step.second = operation.inputs[1];
+    step.output = ValueOf(k);
     return step;
   }
 

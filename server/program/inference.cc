@@ -3,7 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/program/creation.h"
 #include "server/program/filter.h"
+#include "server/program/filter_nd.h"
+#include "server/program/image.h"
 #include "server/program/matmul.h"
 #include "server/program/network.h"
 #include "server/program/rearrange.h"
@@ -55,6 +58,26 @@ absl::StatusOr<TensorType> Infer(const MatMulAttributes& attributes, Operands op
   return std::move(lowering.output);
 }
 
+absl::StatusOr<TensorType> Infer(const NdFilterAttributes& attributes, Operands operands) {
+  const CatalogueRow& row = RowOf(attributes.kind);
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
+                                            row.inputs == 2 ? " (image, kernel)" : " (image)"));
+  GPUCALL_ASSIGN_OR_RETURN(
+      const NdFilter filter,
+      CheckNdFilter(attributes, *operands[0], row.inputs == 2 ? operands[1] : nullptr));
+  return TensorType{filter.output, operands[0]->shape};
+}
+
+// What filters expand to is right already.
+absl::StatusOr<TensorType> Infer(const LineFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.op == LineFilterAttributes::Op::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
+}
+absl::StatusOr<TensorType> Infer(const WindowFilterAttributes& attributes, Operands operands) {
+  const bool sums = attributes.form == WindowFilterAttributes::Form::kSum;
+  return TensorType{sums ? attributes.output_dtype : operands[0]->dtype, operands[0]->shape};
+}
+
 absl::StatusOr<TensorType> Infer(const FilterAttributes& attributes, Operands operands) {
   const CatalogueRow& row = RowOf(attributes.kind);
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(row.name, operands.size(), row.inputs,
@@ -101,9 +124,27 @@ absl::StatusOr<TensorType> Infer(const NetworkAttributes& attributes, Operands o
   return std::move(lowering.output);
 }
 
+absl::StatusOr<TensorType> Infer(const CreationAttributes& attributes, Operands operands) {
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), 0));
+  GPUCALL_RETURN_IF_ERROR(CheckCreation(attributes));
+  return TensorType{attributes.dtype, attributes.shape};
+}
+
+absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands operands) {
+  const size_t wanted = 1;
+  GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
+                                            wanted == 1 ? " (image)" : ""));
+  GPUCALL_ASSIGN_OR_RETURN(ImageLowering lowering, LowerImage(attributes, operands));
+  return std::move(lowering.output);
+}
+
 }  // namespace
 
 absl::StatusOr<TensorType> InferType(const Operation& operation, Operands operands) {
+  if (!operands.empty()) {
+    const auto filter = AsNdFilter(operation, operands[0]->dtype);
+    if (filter.has_value()) return Infer(*filter, operands);
+  }
   return std::visit([&](const auto& attributes) { return Infer(attributes, operands); },
                     operation.attributes);
 }

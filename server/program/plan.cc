@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/program/composite.h"
+#include "server/program/filter_nd.h"
 #include "server/program/fusion.h"
 #include "server/program/inference.h"
 
@@ -70,6 +71,18 @@ absl::StatusOr<TensorType> Infer(const Operation& operation, absl::Span<const Te
   return InferType(operation, operands);
 }
 
+std::vector<Operation> ExpandAny(const Operation& operation, absl::Span<const TensorType> values) {
+  const auto next = static_cast<uint32_t>(values.size());
+  absl::InlinedVector<DType, 3> operands;
+  for (const uint32_t value : operation.inputs) operands.push_back(values[value].dtype);
+  if (operands.empty()) return {operation};
+  const auto filter = AsNdFilter(operation, operands[0]);
+  if (!filter.has_value()) return Expand(operation, operands, next);
+  const TensorType* kernel = operands.size() == 2 ? &values[operation.inputs[1]] : nullptr;
+  const auto checked = CheckNdFilter(*filter, values[operation.inputs[0]], kernel);
+  return ExpandNdFilter(*checked, operation.inputs, operands.back(), next);  // it is checked
+}
+
 // Checks the next operation of the caller's Program, and adds to `expanded` what it is made of and
 // to `plan` the values. `places`: of the values made before; gets the operation's.
 absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
@@ -82,9 +95,7 @@ absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
     value = places[value];
   }
   GPUCALL_RETURN_IF_ERROR(Infer(operation, plan.values).status());
-  absl::InlinedVector<DType, 3> operands;
-  for (const uint32_t value : operation.inputs) operands.push_back(plan.values[value].dtype);
-  for (Operation& part : Expand(operation, operands, static_cast<uint32_t>(plan.values.size()))) {
+  for (Operation& part : ExpandAny(operation, plan.values)) {
     GPUCALL_ASSIGN_OR_RETURN(TensorType type, Infer(part, plan.values));
     GPUCALL_RETURN_IF_ERROR(CheckSize("output", type, max_tensor_bytes, plan.total_bytes));
     plan.values.push_back(std::move(type));
@@ -197,6 +208,18 @@ void AddStep(const ScanStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+// With the shape too, which does not follow from those of inputs.
+void AddStep(const CreationStep& step, const Plan& plan, Signature& signature) {
+  signature.Add(step.output);
+  signature.Add(plan.values[step.output].dtype);
+  signature.AddList(plan.values[step.output].shape);
+  signature.Add(step.kind);
+  signature.Add(step.bits);
+  for (const double number : {step.first, step.second, step.step}) signature.Add(number);
+  for (const int64_t number : {step.integer_first, step.integer_step}) signature.Add(number);
+  for (const uint64_t number : {step.range, step.seed}) signature.Add(number);
+}
+
 void AddStep(const TakeStep& step, const Plan& plan, Signature& signature) {
   for (uint32_t value : {step.x, step.indices, step.output}) signature.Add(value);
   signature.Add(step.axis.has_value());
@@ -216,6 +239,45 @@ void AddStep(const NetworkStep& step, const Plan& plan, Signature& signature) {
   }
   signature.Add(step.count_padding);
   signature.Add(plan.values[step.x].dtype);
+}
+
+void AddStep(const ImageStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.x, step.second, step.output}) signature.Add(value);
+  signature.Add(step.form);
+  signature.Add(step.option);
+  signature.Add(step.mode);
+  signature.AddList(step.numbers);
+  signature.Add(plan.values[step.x].dtype);
+  signature.Add(plan.values[step.output].dtype);
+}
+
+void AddStep(const LineFilterStep& step, const Plan& plan, Signature& signature) {
+  const LineFilterAttributes& line = step.attributes;
+  signature.Add(step.x);
+  signature.Add(step.output);
+  signature.Add(line.op);
+  for (const int64_t field : {line.axis, line.size, line.before}) signature.Add(field);
+  signature.AddList(line.weights);
+  signature.Add(line.divisor);
+  signature.Add(line.mode);
+  signature.Add(line.cval);
+  signature.Add(plan.values[step.x].dtype);
+  signature.Add(plan.values[step.output].dtype);
+}
+
+void AddStep(const WindowFilterStep& step, const Plan& plan, Signature& signature) {
+  const WindowFilterAttributes& window = step.attributes;
+  for (uint32_t value : {step.x, step.output, step.weights}) signature.Add(value);
+  signature.Add(window.form);
+  signature.AddList(window.size);
+  signature.AddList(window.before);
+  signature.AddList(window.modes);
+  signature.AddList(window.footprint);
+  signature.Add(window.rank);
+  signature.Add(window.flip);
+  signature.Add(window.cval);
+  signature.Add(plan.values[step.x].dtype);
+  signature.Add(plan.values[step.output].dtype);
 }
 
 std::string MakeSignature(const Plan& plan) {

@@ -164,8 +164,52 @@ struct NetworkStep {
   bool count_padding;
 };
 
+// Elements made from their index alone.
+struct CreationStep {
+  uint32_t output;
+  CreationKind kind;  // not kFull, which is a rearrangement of nothing
+  // As creation::Recipe in kernels/creation_functions.h has them.
+  int bits = 0;
+  double first = 0, second = 0, step = 0;
+  int64_t integer_first = 0, integer_step = 0;
+  uint64_t range = 0, seed = 0;
+};
+
+// One kernel over images, each rows x columns x channels (kernels/image.h says what each form does
+// and what `option`, `numbers` and `table` are to it).
+struct ImageStep {
+  enum class Form : uint8_t { kConvertColour };
+  struct Sizes {
+    int64_t images = 1, rows = 1, columns = 1, channels = 1;
+  };
+  static constexpr uint32_t kNone = ~0u;
+
+  uint32_t x, output;
+  uint32_t second = kNone;  // another value that it reads
+  Form form;
+  Sizes in, out;
+  int option = 0;
+  BorderMode mode = BorderMode::kConstant;
+  std::array<double, 8> numbers = {};
+  std::vector<double> table;
+};
+
+struct LineFilterStep {
+  uint32_t x, output;
+  LineFilterAttributes attributes;
+  AxisLines lines;
+};
+
+struct WindowFilterStep {
+  static constexpr uint32_t kNoWeights = ~0u;
+  uint32_t x, output;
+  uint32_t weights = kNoWeights;  // float64, of sums
+  WindowFilterAttributes attributes;
+};
+
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
-                          SortStep, ScanStep, TakeStep, NetworkStep>;
+                          SortStep, ScanStep, TakeStep, NetworkStep, CreationStep, ImageStep,
+                          LineFilterStep, WindowFilterStep>;
 
 struct Plan {
   uint32_t input_count = 0;

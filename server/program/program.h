@@ -5,11 +5,15 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "server/base/dtype.h"
+#include "server/program/border.h"
+#include "server/program/filter_attributes.h"
+#include "server/program/image_attributes.h"
 
 namespace gpucall {
 
@@ -22,9 +26,6 @@ enum class ElementwiseOp : uint8_t {
 #include "kernels/elementwise_ops.def"
 #undef GPUCALL_ELEMENTWISE
 };
-
-// As a caller gives them: negative ones count from the last.
-using Axes = absl::InlinedVector<int64_t, 8>;
 
 // kCast of ElementwiseOp.
 struct CastAttributes {
@@ -46,56 +47,6 @@ struct MatMulAttributes {
   bool bias = false;
   Activation activation = Activation::kNone;
   bool operator==(const MatMulAttributes&) const = default;
-};
-
-enum class FilterKind : uint8_t {
-  kGaussian,
-  kBox,
-  kSobel,
-  kLaplacian,
-  kMedian,
-  kCorrelate,
-  kConvolve,
-  kMinimum,
-  kMaximum,
-  kRank,
-  kPercentile,
-  kGreyErosion,
-  kGreyDilation,
-  kPrewitt,
-  kScharr,
-  // Several operations each, see composite.h.
-  kGreyOpening,
-  kGreyClosing,
-  kMorphologicalGradient,
-  kWhiteTophat,
-  kBlackTophat,
-  kGaussianLaplace,
-  kGaussianGradientMagnitude
-};
-enum class BorderMode : uint8_t {
-  kNearest,
-  kReflect,
-  kMirror,
-  kWrap,
-  kConstant
-};  // scipy.ndimage's
-
-struct FilterAttributes {
-  FilterKind kind = FilterKind::kGaussian;
-  BorderMode mode = BorderMode::kReflect;
-  double cval = 0;
-  DType output_dtype = DType::kUnspecified;  // unspecified: the filter's default
-  // Those that the kind uses; pairs are (rows, columns).
-  std::array<double, 2> sigma = {0, 0};
-  double truncate = 4;
-  std::array<int, 2> order = {0, 0};  // of a Gaussian's derivative
-  std::array<int64_t, 2> size = {1, 1};
-  std::array<int64_t, 2> origin = {0, 0};
-  int64_t rank = 0;
-  double percentile = 0;
-  int axis = 1;  // 0: down the rows, 1: along the columns
-  bool operator==(const FilterAttributes&) const = default;
 };
 
 // One for each row of kernels/reduce_ops.def, in its order.
@@ -183,11 +134,33 @@ struct NetworkAttributes {
   bool operator==(const NetworkAttributes&) const = default;
 };
 
+enum class CreationKind : uint8_t {
+  kFull,
+  kArange,
+  kRandomUniform,
+  kRandomNormal,
+  kRandomIntegers
+};
+
+// As creation.proto has them; those that the kind uses.
+struct CreationAttributes {
+  CreationKind kind = CreationKind::kFull;
+  DType dtype = DType::kUnspecified;
+  absl::InlinedVector<int64_t, 8> shape = {};
+  std::string value = {};      // one element
+  double first = 0, step = 0;  // start and step, low and high, mean and standard deviation
+  int64_t integer_first = 0, integer_step = 0;  // start and step of integers; low
+  uint64_t range = 0, seed = 0;
+  int bits = 0;  // significant ones of uniform numbers; 0: those of the dtype
+  bool operator==(const CreationAttributes&) const = default;
+};
+
 struct Operation {
-  // CastAttributes stand for kCast.
+  // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
-               NetworkAttributes>
+               NetworkAttributes, CreationAttributes, ImageAttributes, NdFilterAttributes,
+               LineFilterAttributes, WindowFilterAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -59,6 +59,12 @@ grpc::ServerUnaryReactor* ComputeService::Take(grpc::CallbackServerContext* cont
   return StartComputeCall(*this, *context, *request, reply, DecodeTakeRequest);
 }
 
+grpc::ServerUnaryReactor* ComputeService::Image(grpc::CallbackServerContext* context,
+                                                const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* reply) {
+  return StartComputeCall(*this, *context, *request, reply, DecodeImageRequest);
+}
+
 grpc::ServerUnaryReactor* ComputeService::Run(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) {

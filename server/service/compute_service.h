@@ -27,11 +27,12 @@ class ComputeService final
                   v1::Compute::WithRawCallbackMethod_Rearrange<
                       v1::Compute::WithRawCallbackMethod_Sort<
                           v1::Compute::WithRawCallbackMethod_Scan<
-                              v1::Compute::WithRawCallbackMethod_Network<
-                                  v1::Compute::WithRawCallbackMethod_Take<
-                                      v1::Compute::WithRawCallbackMethod_Run<
-                                          v1::Compute::WithRawCallbackMethod_RunStream<
-                                              v1::Compute::Service>>>>>>>>>>> {
+                              v1::Compute::WithRawCallbackMethod_Take<
+                                  v1::Compute::WithRawCallbackMethod_Image<
+                                      v1::Compute::WithRawCallbackMethod_Network<
+                                          v1::Compute::WithRawCallbackMethod_Run<
+                                              v1::Compute::WithRawCallbackMethod_RunStream<
+                                                  v1::Compute::Service>>>>>>>>>>>> {
  public:
   // `scheduler`, which runs on `device`, `store` and `segments` outlive the gRPC server.
   ComputeService(BatchScheduler& scheduler, Device& device, TensorStore& store,
@@ -66,6 +67,9 @@ class ComputeService final
                                     grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Take(grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Image(grpc::CallbackServerContext* context,
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override;
 

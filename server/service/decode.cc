@@ -4,6 +4,7 @@
 #include "gpucall/v1/compute.pb.h"
 #include "gpucall/v1/tensors.pb.h"
 #include "server/base/status_macros.h"
+#include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
 #include "server/service/decode_network.h"
@@ -242,7 +243,7 @@ absl::StatusOr<DecodedCall> DecodeFilterRequest(absl::Span<const grpc::Slice> by
                                                           v1::FilterRequest::kKernelFieldNumber}));
   const v1::FilterRequest& request = parsed.message;
   DecodedCall call;
-  GPUCALL_ASSIGN_OR_RETURN(const FilterAttributes attributes, DecodeFilter(request.filter()));
+  GPUCALL_ASSIGN_OR_RETURN(auto attributes, DecodeFilter(request.filter()));
   GPUCALL_RETURN_IF_ERROR(
       AddInput("image", parsed.Find(v1::FilterRequest::kImageFieldNumber), sources, call));
   if (const WireTensor* kernel = parsed.Find(v1::FilterRequest::kKernelFieldNumber)) {
@@ -319,6 +320,20 @@ absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> byte
   GPUCALL_RETURN_IF_ERROR(
       AddInput("indices", parsed.Find(v1::TakeRequest::kIndicesFieldNumber), sources, call));
   SetOneOperation(DecodeTake(parsed.message.take()), call);
+  GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
+  return call;
+}
+
+absl::StatusOr<DecodedCall> DecodeImageRequest(absl::Span<const grpc::Slice> bytes,
+                                               TensorSources& sources) {
+  GPUCALL_ASSIGN_OR_RETURN(const auto parsed,
+                           Parse<v1::ImageRequest>(bytes, {v1::ImageRequest::kImageFieldNumber}));
+  DecodedCall call;
+  GPUCALL_ASSIGN_OR_RETURN(const ImageAttributes attributes,
+                           DecodeImage(parsed.message.operation()));
+  GPUCALL_RETURN_IF_ERROR(
+      AddInput("image", parsed.Find(v1::ImageRequest::kImageFieldNumber), sources, call));
+  SetOneOperation(attributes, call);
   GPUCALL_RETURN_IF_ERROR(SetOptions(parsed.message.options(), call));
   return call;
 }

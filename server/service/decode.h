@@ -51,6 +51,8 @@ absl::StatusOr<DecodedCall> DecodeTakeRequest(absl::Span<const grpc::Slice> byte
                                               TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeNetworkRequest(absl::Span<const grpc::Slice> bytes,
                                                  TensorSources& sources);
+absl::StatusOr<DecodedCall> DecodeImageRequest(absl::Span<const grpc::Slice> bytes,
+                                               TensorSources& sources);
 absl::StatusOr<DecodedCall> DecodeRunRequest(absl::Span<const grpc::Slice> request,
                                              TensorSources& sources);
 // A Program that returns its input: Put keeps its output, Get sends it.

@@ -8,6 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/service/decode_creation.h"
+#include "server/service/decode_filter_nd.h"
+#include "server/service/decode_image.h"
 #include "server/service/decode_lines.h"
 #include "server/service/decode_matmul.h"
 #include "server/service/decode_network.h"
@@ -182,7 +185,15 @@ absl::Status DecodeKind(const v1::Filter& filter, FilterAttributes& attributes) 
   }
 }
 
-absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
+}  // namespace
+
+absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
+  if (dtype > v1::DTYPE_UNSPECIFIED && dtype < kDTypeCount) return static_cast<DType>(dtype);
+  return absl::InvalidArgumentError(absl::StrCat(field, ": dtype is ", static_cast<int>(dtype),
+                                                 ", allowed are 1 (bool) to ", kDTypeCount - 1));
+}
+
+absl::StatusOr<BorderMode> DecodeBorderMode(absl::string_view name, v1::BorderMode mode) {
   switch (mode) {
     case v1::BORDER_MODE_NEAREST:
       return BorderMode::kNearest;
@@ -197,17 +208,9 @@ absl::StatusOr<BorderMode> DecodeBorderMode(v1::BorderMode mode) {
       return BorderMode::kConstant;
     default:
       return absl::InvalidArgumentError(
-          absl::StrCat("filter: border mode is ", static_cast<int>(mode),
+          absl::StrCat(name, ": border mode is ", static_cast<int>(mode),
                        ", allowed are nearest, reflect, mirror, wrap, constant"));
   }
-}
-
-}  // namespace
-
-absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype) {
-  if (dtype > v1::DTYPE_UNSPECIFIED && dtype < kDTypeCount) return static_cast<DType>(dtype);
-  return absl::InvalidArgumentError(absl::StrCat(field, ": dtype is ", static_cast<int>(dtype),
-                                                 ", allowed are 1 (bool) to ", kDTypeCount - 1));
 }
 
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
@@ -226,15 +229,22 @@ absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::Elementwis
                                                  ", allowed is none: cast alone takes one"));
 }
 
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter) {
-  FilterAttributes attributes;
-  GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
-  GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode(filter.border().mode()));
-  attributes.cval = filter.border().cval();
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter) {
+  DType output_dtype = DType::kUnspecified;
   if (filter.output_dtype() != v1::DTYPE_UNSPECIFIED) {
-    GPUCALL_ASSIGN_OR_RETURN(attributes.output_dtype,
+    GPUCALL_ASSIGN_OR_RETURN(output_dtype,
                              DecodeDType("filter: output_dtype", filter.output_dtype()));
   }
+  if (IsNdFilter(filter)) {
+    GPUCALL_ASSIGN_OR_RETURN(NdFilterAttributes attributes, DecodeNdFilter(filter));
+    attributes.output_dtype = output_dtype;
+    return attributes;
+  }
+  FilterAttributes attributes;
+  attributes.output_dtype = output_dtype;
+  GPUCALL_RETURN_IF_ERROR(DecodeKind(filter, attributes));
+  GPUCALL_ASSIGN_OR_RETURN(attributes.mode, DecodeBorderMode("filter", filter.border().mode()));
+  attributes.cval = filter.border().cval();
   return attributes;
 }
 
@@ -296,12 +306,20 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeNetwork(operation.network()));
       return result;
     }
+    case v1::Operation::kCreation: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeCreation(operation.creation()));
+      return result;
+    }
+    case v1::Operation::kImage: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeImage(operation.image()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take, network");
+      "sort, scan, take, creation, image, network");
 }
 
 }  // namespace gpucall

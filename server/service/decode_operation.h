@@ -10,10 +10,12 @@ namespace gpucall {
 
 // Errors: see decode.h.
 absl::StatusOr<DType> DecodeDType(absl::string_view field, v1::DType dtype);
+absl::StatusOr<BorderMode> DecodeBorderMode(absl::string_view name, v1::BorderMode mode);
 // `output_dtype` is of casts only.
 absl::StatusOr<decltype(Operation::attributes)> DecodeElementwise(v1::ElementwiseOp op,
                                                                   v1::DType output_dtype);
-absl::StatusOr<FilterAttributes> DecodeFilter(const v1::Filter& filter);
+// FilterAttributes or NdFilterAttributes.
+absl::StatusOr<decltype(Operation::attributes)> DecodeFilter(const v1::Filter& filter);
 absl::StatusOr<ReduceAttributes> DecodeReduce(const v1::Reduce& reduce);
 absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation);
 

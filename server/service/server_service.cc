@@ -25,8 +25,12 @@ const char* KindName(OperationKind kind) {
       return "scan";
     case OperationKind::kNetwork:
       return "network";
+    case OperationKind::kCreation:
+      return "creation";
     case OperationKind::kTake:
       return "take";
+    case OperationKind::kImage:
+      return "image";
   }
   return "";
 }

@@ -107,6 +107,20 @@ def test_errors(server: ServerProcess) -> None:
     run(server, body)
 
 
+def test_streams_that_are_refused_while_they_are_sent(server: ServerProcess) -> None:
+    """The server's status is raised, whatever grpc.aio makes of the writes that fail."""
+    x = np.zeros(30_000_000, np.uint8)
+
+    async def body(client: gpucall.aio.Client) -> None:
+        for _ in range(30):
+            with pytest.raises(gpucall.Error) as raised:
+                await client.add(x, x[:-1])
+            assert raised.value.code is grpc.StatusCode.INVALID_ARGUMENT
+            assert "30000000" in raised.value.message
+
+    run(server, body)
+
+
 def test_one_place_for_two_calls(server: ServerProcess) -> None:
     async def body(client: gpucall.aio.Client) -> None:
         first = asyncio.create_task(slow(client))

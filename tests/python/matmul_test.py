@@ -285,7 +285,7 @@ def _pairs() -> list[Any]:
     pairs += [(rng.normal(0, 1, 5), rng.normal(0, 1, (5, 2))) for _ in range(3)]
     pairs += [(rng.normal(0, 1, (2, 4, 5)), rng.normal(0, 1, 5)) for _ in range(3)]
     pairs += [(rng.normal(0, 1, 5), rng.normal(0, 1, 5)) for _ in range(3)]
-    rng.shuffle(pairs)  # type: ignore[arg-type]
+    rng.shuffle(pairs)
     return pairs
 
 

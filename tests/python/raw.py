@@ -21,6 +21,7 @@ PATHS = {
     "ScanRequest": _wire.SCAN,
     "TakeRequest": _wire.TAKE,
     "NetworkRequest": _wire.NETWORK,
+    "ImageRequest": _wire.IMAGE,
     "RunRequest": _wire.RUN,
 }
 

@@ -220,20 +220,23 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   grpc::ClientContext context;
   v1::Catalogue catalogue;
   ASSERT_TRUE(v1::Server::NewStub(channel_)->GetCatalogue(&context, {}, &catalogue).ok());
-  int elementwise = 0, filters = 0, reductions = 0, rearrangements = 0;
+  int elementwise = 0, filters = 0, reductions = 0, rearrangements = 0, images = 0;
   for (const auto& entry : catalogue.operations()) {
     elementwise += entry.kind() == "elementwise";
     filters += entry.kind() == "filter";
     reductions += entry.kind() == "reduce";
     rearrangements += entry.kind() == "rearrange";
+    images += entry.kind() == "image";
   }
   // As many as the wire has names.
   EXPECT_EQ(elementwise, v1::ElementwiseOp_ARRAYSIZE - 1);
   EXPECT_EQ(filters, v1::Filter::descriptor()->oneof_decl(0)->field_count());
   EXPECT_EQ(reductions, v1::ReduceOp_ARRAYSIZE - 1);
   EXPECT_EQ(rearrangements, v1::Rearrange::descriptor()->oneof_decl(0)->field_count());
+  EXPECT_EQ(images, v1::Image::descriptor()->oneof_decl(0)->field_count());
   // And matmul, sort, cumsum, cumprod, take, take_along_axis, conv2d, max_pool2d, avg_pool2d.
-  EXPECT_EQ(catalogue.operations_size(), elementwise + filters + reductions + rearrangements + 9);
+  EXPECT_EQ(catalogue.operations_size(),
+            elementwise + filters + reductions + rearrangements + images + 9);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {

@@ -16,17 +16,11 @@ from gpucall import _info, _residents, _wire
 from gpucall._aio_session import Session
 from gpucall._aio_stripes import Stripes
 from gpucall._deadline import Deadline
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
-from gpucall._filters import Filters
+from gpucall._families import Operations
 from gpucall._index import slice_bounds
-from gpucall._lines import Lines
-from gpucall._matmul import MatMul
-from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._request import (
     Request,
@@ -250,13 +244,7 @@ KeptResult = Coroutine[Any, Any, RemoteArray]
 
 @final
 class Keeper(
-    Elementwise[ArrayOrRemote, KeptResult],
-    MatMul[ArrayOrRemote, KeptResult],
-    Network[ArrayOrRemote, KeptResult],
-    Filters[ArrayOrRemote, KeptResult],
-    Reductions[ArrayOrRemote, KeptResult],
-    Rearrange[ArrayOrRemote, KeptResult],
-    Lines[ArrayOrRemote, KeptResult],
+    Operations[ArrayOrRemote, KeptResult],
     TopK[Coroutine[Any, Any, tuple[RemoteArray, RemoteArray]]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""

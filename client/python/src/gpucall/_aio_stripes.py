@@ -10,6 +10,7 @@ import grpc
 import grpc.aio
 
 from gpucall import _progress, _wire
+from gpucall._aio_status import server_status
 from gpucall._channel import connection_count, further_channel_options
 from gpucall._deadline import Deadline
 from gpucall._residents import Part, Reading, Writing, parts_of
@@ -45,7 +46,9 @@ class Stripes:
         writing = Writing(handle, array, progress)
 
         async def move(connection: Connection, part: Part) -> None:
-            await connection.write(writing.messages(part), timeout=deadline.left())
+            call = connection.write(writing.messages(part), timeout=deadline.left())
+            async with server_status(call):
+                await call
 
         try:
             await self._move(array.nbytes, move)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpucall import _wire
+from gpucall._images import image_dtype
 from gpucall._operations import Call
 from gpucall._program import Program, Value
 from gpucall._result_dtype import elementwise_dtype
@@ -48,6 +49,9 @@ class _Binding:
 
     def _resolve(self, call: Call) -> list[int]:
         """The operands: an index into the arrays, or -1 - k for the result of operation k."""
+        if not call.operands:
+            self._results.append(numpy_dtype(call.operation.creation.dtype))
+            return []
         dtypes = [o if is_weak(o) else self._dtype(o) for o in call.operands]
         promoted = promote(dtypes[call.first_promoted :])
         refs = []
@@ -112,6 +116,8 @@ def result_dtype(
         return np.dtype("int64")
     if kind in ("rearrange", "sort", "take", "network"):
         return np.result_type(operands[0])
+    if kind == "image":
+        return image_dtype(operation.image, np.result_type(operands[0]))
     if kind == "scan":
         return _reduced_dtype(_wire.REDUCE_OPS["sum"], promoted)
     if kind == "reduce":

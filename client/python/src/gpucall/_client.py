@@ -10,17 +10,11 @@ import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
 from gpucall._channel import channel_options, full_target
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, expired, from_rpc
-from gpucall._filters import Filters
-from gpucall._lines import Lines
-from gpucall._matmul import MatMul
+from gpucall._families import Operations
 from gpucall._matmul_many import MatMulMany
-from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
@@ -64,13 +58,7 @@ def connect(
 
 @final
 class Client(
-    Elementwise[ArrayOrRemote, Array],
-    MatMul[ArrayOrRemote, Array],
-    Network[ArrayOrRemote, Array],
-    Filters[ArrayOrRemote, Array],
-    Reductions[ArrayOrRemote, Array],
-    Rearrange[ArrayOrRemote, Array],
-    Lines[ArrayOrRemote, Array],
+    Operations[ArrayOrRemote, Array],
     TopK[tuple[Array, Array]],
     MatMulMany,
     ResidentClient,

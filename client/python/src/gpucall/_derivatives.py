@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 import numpy.typing as npt
 
-from gpucall._filter_caller import FilterCaller, Pair, floats
+from gpucall._filter_caller import Axes, FilterCaller, Modes, Pair, floats
 from gpucall._operations import Operand, Result
 
 
@@ -20,8 +20,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         /,
         axis: SupportsIndex = -1,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -38,15 +39,18 @@ class Derivatives(FilterCaller[Operand, Result]):
         array([[ 0., 20., 20.,  0.]], dtype=float32)
         """
         sobel = {"axis": operator.index(axis)}
-        return self._filter({"sobel": sobel}, image, mode, cval, output, timeout)
+        return self._filter(
+            {"sobel": sobel}, image, mode, cval, output, timeout, axes=axes
+        )
 
     def laplacian(
         self,
         image: Operand,
         /,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -57,7 +61,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         >>> c.laplacian(np.float32([[0, 1, 4, 9]]))
         array([[ 1.,  2.,  2., -5.]], dtype=float32)
         """
-        return self._filter({"laplacian": {}}, image, mode, cval, output, timeout)
+        return self._filter(
+            {"laplacian": {}}, image, mode, cval, output, timeout, axes=axes
+        )
 
     def prewitt(
         self,
@@ -65,8 +71,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         /,
         axis: SupportsIndex = -1,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -83,7 +90,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         array([[ 0., 15., 15.,  0.]], dtype=float32)
         """
         prewitt = {"axis": operator.index(axis)}
-        return self._filter({"prewitt": prewitt}, image, mode, cval, output, timeout)
+        return self._filter(
+            {"prewitt": prewitt}, image, mode, cval, output, timeout, axes=axes
+        )
 
     def scharr(
         self,
@@ -91,8 +100,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         /,
         axis: SupportsIndex = -1,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -109,7 +119,9 @@ class Derivatives(FilterCaller[Operand, Result]):
         array([[ 0., 80., 80.,  0.]], dtype=float32)
         """
         scharr = {"axis": operator.index(axis)}
-        return self._filter({"scharr": scharr}, image, mode, cval, output, timeout)
+        return self._filter(
+            {"scharr": scharr}, image, mode, cval, output, timeout, axes=axes
+        )
 
     def gaussian_laplace(
         self,
@@ -117,9 +129,10 @@ class Derivatives(FilterCaller[Operand, Result]):
         /,
         sigma: Pair,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         truncate: float = 4.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -127,8 +140,8 @@ class Derivatives(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        sigma : float or (float, float)
-            Standard deviation in pixels, of both axes or (rows, columns).
+        sigma : float or sequence of float
+            Standard deviation in pixels, one for all axes or one for each.
         truncate : float
             Radius of the kernel in standard deviations.
 
@@ -139,7 +152,7 @@ class Derivatives(FilterCaller[Operand, Result]):
         """
         gaussian = {"sigma": floats(sigma), "truncate": truncate}
         kind = {"gaussian_laplace": gaussian}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(kind, image, mode, cval, output, timeout, axes=axes)
 
     def gaussian_gradient_magnitude(
         self,
@@ -147,9 +160,10 @@ class Derivatives(FilterCaller[Operand, Result]):
         /,
         sigma: Pair,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         truncate: float = 4.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -157,8 +171,8 @@ class Derivatives(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        sigma : float or (float, float)
-            Standard deviation in pixels, of both axes or (rows, columns).
+        sigma : float or sequence of float
+            Standard deviation in pixels, one for all axes or one for each.
         truncate : float
             Radius of the kernel in standard deviations.
 
@@ -169,4 +183,4 @@ class Derivatives(FilterCaller[Operand, Result]):
         """
         gaussian = {"sigma": floats(sigma), "truncate": truncate}
         kind = {"gaussian_gradient_magnitude": gaussian}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(kind, image, mode, cval, output, timeout, axes=axes)

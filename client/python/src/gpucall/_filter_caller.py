@@ -14,8 +14,10 @@ from gpucall._error import invalid
 from gpucall._operations import Call, Caller, Operand, Result
 from gpucall._tensors import dtype_number
 
-Pair = SupportsFloat | Iterable[SupportsFloat]  # one for both axes, or (rows, columns)
+Pair = SupportsFloat | Iterable[SupportsFloat]  # one for all axes, or one for each
 IndexPair = SupportsIndex | Iterable[SupportsIndex]
+Axes = SupportsIndex | Iterable[SupportsIndex] | None
+Modes = str | Iterable[str]
 
 _ALIASES = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
 
@@ -27,16 +29,27 @@ class FilterCaller(Caller[Operand, Result]):
         self,
         kind: dict[str, Any],
         image: Operand,
-        mode: str,
+        mode: Modes,
         cval: float,
         output: npt.DTypeLike | None,
         timeout: float | None,
         *weights: Operand,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
     ) -> Result:
+        each = [] if isinstance(mode, str) else [_border_mode(name) for name in mode]
+        border = {"cval": cval}
+        if isinstance(mode, str):
+            border["mode"] = _border_mode(mode)
+        elif not each:
+            raise invalid("mode is empty, allowed are one, or one for each of the axes")
         message = _wire.Filter(
             **kind,
-            border={"mode": _border_mode(mode), "cval": cval},
+            border=border,
             output_dtype=0 if output is None else dtype_number(output),
+            axes=None if axes is None else {"axis": integers("axes", axes)},
+            modes=each,
+            footprint=None if footprint is None else _footprint(footprint),
         )
         operation = _wire.Operation(filter=message)
         return self._call(Call(operation, (image, *weights), timeout=timeout))
@@ -48,6 +61,11 @@ def _border_mode(mode: str) -> int:
         allowed = ", ".join(_wire.BORDER_MODES)
         raise invalid(f"mode {mode!r} is not a border mode; allowed: {allowed}")
     return number
+
+
+def _footprint(elements: npt.ArrayLike) -> dict[str, Any]:
+    array = np.asarray(elements) != 0
+    return {"shape": array.shape, "elements": array.tobytes()}
 
 
 def kernel(weights: Any) -> Any:

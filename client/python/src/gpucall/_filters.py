@@ -4,30 +4,52 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
+from gpucall._binary_morphology import BinaryMorphology
 from gpucall._derivatives import Derivatives
-from gpucall._filter_caller import IndexPair, Pair, floats, integers, kernel, window
+from gpucall._filter_caller import (
+    Axes,
+    IndexPair,
+    Modes,
+    Pair,
+    floats,
+    integers,
+    kernel,
+    window,
+)
+from gpucall._line_filters import LineFilters
 from gpucall._morphology import Morphology
 from gpucall._operations import Operand, Result
 from gpucall._rank_filters import RankFilters
 
 
 class Filters(
+    BinaryMorphology[Operand, Result],
     Derivatives[Operand, Result],
+    LineFilters[Operand, Result],
     Morphology[Operand, Result],
     RankFilters[Operand, Result],
 ):
-    """Image filters.
+    """Filters of images, signals and volumes.
 
-    `image` has shape (rows, columns) or (rows, columns, channels), each channel by
-    itself, and dtype uint8 or float32. Common parameters:
+    Without `axes`, `image` has shape (rows, columns) or (rows, columns, channels), each
+    channel by itself; with `axes` it has any shape. dtypes are all real ones but bool.
+    Common parameters:
 
-    mode : {"nearest", "reflect", "mirror", "wrap", "constant"}
+    axes : int or sequence of int, optional
+        The axes that are filtered, in this order; sizes, origins, sigmas, orders and
+        modes are one for all of them or one for each. `axis` of a derivative says which
+        of them: 0 is the first. ``axes=range(x.ndim)`` is scipy.ndimage's default.
+    mode : {"nearest", "reflect", "mirror", "wrap", "constant"}, or a sequence of them
         What lies outside the image, with scipy.ndimage's meaning.
     cval : float
         The value outside, for mode "constant".
+    footprint : array_like, optional
+        Elements of the window that are not 0 take part; in place of `size`.
     output : dtype, optional
-        Default: the image's; float32 for derivatives of integers. Integer results are
-        rounded to nearest, halves to even, and saturate.
+        Default: the image's; float32 for derivatives of integers, float64 where they
+        have 32 bits or more. Integer results saturate. Of uint8 and float32 images
+        without axes they are rounded to nearest, halves to even; else they are cut off
+        towards zero after each axis, as scipy.ndimage's.
     timeout : float, optional
         Seconds; instead of the client's.
 
@@ -42,9 +64,10 @@ class Filters(
         sigma: Pair,
         order: IndexPair = 0,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         truncate: float = 4.0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -52,9 +75,9 @@ class Filters(
 
         Parameters
         ----------
-        sigma : float or (float, float)
-            Standard deviation in pixels, of both axes or (rows, columns).
-        order : int or (int, int)
+        sigma : float or sequence of float
+            Standard deviation in pixels, one for all axes or one for each.
+        order : int or sequence of int
             Of the derivative, 0 to 2; 0 smooths.
         truncate : float
             Radius of the kernel in standard deviations.
@@ -69,7 +92,9 @@ class Filters(
             "truncate": truncate,
             "order": integers("order", order),
         }
-        return self._filter({"gaussian": gaussian}, image, mode, cval, output, timeout)
+        return self._filter(
+            {"gaussian": gaussian}, image, mode, cval, output, timeout, axes=axes
+        )
 
     def box(
         self,
@@ -77,9 +102,10 @@ class Filters(
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -87,9 +113,9 @@ class Filters(
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -98,7 +124,7 @@ class Filters(
         array([[1, 3, 6, 8]], dtype=uint8)
         """
         box = {"box": window(size, origin)}
-        return self._filter(box, image, mode, cval, output, timeout)
+        return self._filter(box, image, mode, cval, output, timeout, axes=axes)
 
     def median(
         self,
@@ -106,9 +132,11 @@ class Filters(
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -116,9 +144,9 @@ class Filters(
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns); of an even count the upper middle value is taken.
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each; of an even count the upper middle value is taken.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -127,7 +155,9 @@ class Filters(
         array([[1, 2, 3, 3]], dtype=uint8)
         """
         median = {"median": window(size, origin)}
-        return self._filter(median, image, mode, cval, output, timeout)
+        return self._filter(
+            median, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def correlate(
         self,
@@ -135,19 +165,20 @@ class Filters(
         weights: Operand,
         /,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
-        """Correlation with a 2-D kernel, as scipy.ndimage.correlate.
+        """Correlation with a kernel, as scipy.ndimage.correlate.
 
         Parameters
         ----------
-        weights : array_like, (rows, columns)
+        weights : array_like, one dimension for each axis
             A list is taken as float64.
-        origin : int or (int, int)
+        origin : int or sequence of int
             Shift of the kernel.
 
         Examples
@@ -164,6 +195,7 @@ class Filters(
             output,
             timeout,
             kernel(weights),
+            axes=axes,
         )
 
     def convolve(
@@ -172,19 +204,20 @@ class Filters(
         weights: Operand,
         /,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
-        """Convolution with a 2-D kernel, as scipy.ndimage.convolve.
+        """Convolution with a kernel, as scipy.ndimage.convolve.
 
         Parameters
         ----------
-        weights : array_like, (rows, columns)
+        weights : array_like, one dimension for each axis
             A list is taken as float64.
-        origin : int or (int, int)
+        origin : int or sequence of int
             Shift of the kernel.
 
         Examples
@@ -201,4 +234,5 @@ class Filters(
             output,
             timeout,
             kernel(weights),
+            axes=axes,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from gpucall._filter_caller import FilterCaller, IndexPair, window
+from gpucall._filter_caller import Axes, FilterCaller, IndexPair, Modes, window
 from gpucall._operations import Operand, Result
 
 
@@ -17,9 +17,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -27,9 +29,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -38,7 +40,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[3, 3, 5, 5]], dtype=uint8)
         """
         kind = {"grey_erosion": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def grey_dilation(
         self,
@@ -46,9 +50,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -56,9 +62,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -67,7 +73,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[9, 9, 9, 7]], dtype=uint8)
         """
         kind = {"grey_dilation": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def grey_opening(
         self,
@@ -75,9 +83,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -85,9 +95,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -96,7 +106,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[3, 5, 5, 5]], dtype=uint8)
         """
         kind = {"grey_opening": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def grey_closing(
         self,
@@ -104,9 +116,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -114,9 +128,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -125,7 +139,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[9, 9, 7, 7]], dtype=uint8)
         """
         kind = {"grey_closing": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def morphological_gradient(
         self,
@@ -133,9 +149,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -143,9 +161,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -154,7 +172,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[6, 6, 4, 2]], dtype=uint8)
         """
         kind = {"morphological_gradient": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def white_tophat(
         self,
@@ -162,9 +182,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -174,9 +196,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -185,7 +207,9 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[0, 4, 0, 2]], dtype=uint8)
         """
         kind = {"white_tophat": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def black_tophat(
         self,
@@ -193,9 +217,11 @@ class Morphology(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -205,9 +231,9 @@ class Morphology(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -216,4 +242,6 @@ class Morphology(FilterCaller[Operand, Result]):
         array([[6, 0, 2, 0]], dtype=uint8)
         """
         kind = {"black_tophat": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )

@@ -9,14 +9,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from gpucall import _wire
-from gpucall._elementwise import Elementwise
-from gpucall._filters import Filters
-from gpucall._lines import Lines, top_k_of
-from gpucall._matmul import MatMul
-from gpucall._network import Network
+from gpucall._families import Operations
+from gpucall._lines import top_k_of
 from gpucall._operations import Call
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
@@ -166,13 +161,7 @@ class Value:
 
 
 class Program(
-    Elementwise[Any, Value],
-    MatMul[Any, Value],
-    Network[Any, Value],
-    Filters[Any, Value],
-    Reductions[Any, Value],
-    Rearrange[Any, Value],
-    Lines[Any, Value],
+    Operations[Any, Value],
 ):
     """Operations that run together, with one round trip and no intermediate results sent.
 

@@ -6,7 +6,14 @@ from typing import SupportsFloat, SupportsIndex
 
 import numpy.typing as npt
 
-from gpucall._filter_caller import FilterCaller, IndexPair, integers, window
+from gpucall._filter_caller import (
+    Axes,
+    FilterCaller,
+    IndexPair,
+    Modes,
+    integers,
+    window,
+)
 from gpucall._operations import Operand, Result
 
 
@@ -19,9 +26,11 @@ class RankFilters(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -29,9 +38,9 @@ class RankFilters(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -40,7 +49,9 @@ class RankFilters(FilterCaller[Operand, Result]):
         array([[3, 3, 5, 5]], dtype=uint8)
         """
         kind = {"minimum_filter": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def maximum_filter(
         self,
@@ -48,9 +59,11 @@ class RankFilters(FilterCaller[Operand, Result]):
         /,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -58,9 +71,9 @@ class RankFilters(FilterCaller[Operand, Result]):
 
         Parameters
         ----------
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -69,7 +82,9 @@ class RankFilters(FilterCaller[Operand, Result]):
         array([[9, 9, 9, 7]], dtype=uint8)
         """
         kind = {"maximum_filter": window(size, origin)}
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def rank_filter(
         self,
@@ -78,9 +93,11 @@ class RankFilters(FilterCaller[Operand, Result]):
         rank: SupportsIndex,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -90,9 +107,9 @@ class RankFilters(FilterCaller[Operand, Result]):
         ----------
         rank : int
             From 0; a negative one counts from the largest, which is -1.
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -106,7 +123,9 @@ class RankFilters(FilterCaller[Operand, Result]):
                 "rank": integers("rank", rank)[0],
             }
         }
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )
 
     def percentile_filter(
         self,
@@ -115,9 +134,11 @@ class RankFilters(FilterCaller[Operand, Result]):
         percentile: SupportsFloat,
         size: IndexPair = 3,
         *,
-        mode: str = "reflect",
+        mode: Modes = "reflect",
         cval: float = 0.0,
         origin: IndexPair = 0,
+        axes: Axes = None,
+        footprint: npt.ArrayLike | None = None,
         output: npt.DTypeLike | None = None,
         timeout: float | None = None,
     ) -> Result:
@@ -127,9 +148,9 @@ class RankFilters(FilterCaller[Operand, Result]):
         ----------
         percentile : float
             0 to 100; a negative one has 100 added.
-        size : int or (int, int)
-            Window, (rows, columns).
-        origin : int or (int, int)
+        size : int or sequence of int
+            Window, one for all axes or one for each.
+        origin : int or sequence of int
             Shift of the window.
 
         Examples
@@ -143,4 +164,6 @@ class RankFilters(FilterCaller[Operand, Result]):
                 "percentile": float(percentile),
             }
         }
-        return self._filter(kind, image, mode, cval, output, timeout)
+        return self._filter(
+            kind, image, mode, cval, output, timeout, axes=axes, footprint=footprint
+        )

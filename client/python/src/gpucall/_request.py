@@ -151,6 +151,8 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     arrays = as_arrays(call.operands, call.first_promoted)
     options = _wire.CallOptions(want_receipt=True) if want_receipt else None
     operation = call.operation
+    program = _wire.Program(operations=[operation])
+    program.operations[0].inputs.extend(range(len(arrays)))
     path: str
     fields: tuple[int, ...]
     if operation.WhichOneof("kind") == "elementwise":
@@ -181,11 +183,15 @@ def request_of_call(call: Call, want_receipt: bool) -> Request:
     elif operation.WhichOneof("kind") == "network":
         path, fields = _wire.NETWORK, (1, 3, 4)
         head = _wire.NetworkRequest(network=operation.network, options=options)
-    else:
+    elif operation.WhichOneof("kind") == "image":
+        path, fields = _wire.IMAGE, (1,)
+        head = _wire.ImageRequest(operation=operation.image, options=options)
+    elif operation.WhichOneof("kind") == "filter":
         path, fields = _wire.FILTER, (1, 3)
         head = _wire.FilterRequest(filter=operation.filter, options=options)
-    program = _wire.Program(operations=[operation])
-    program.operations[0].inputs.extend(range(len(arrays)))
+    else:  # a Program of one
+        path, fields = _wire.RUN, (2,) * len(arrays)
+        head = _wire.RunRequest(program=program, options=options)
     return Request(path, head, list(zip(fields, arrays, strict=False)), program)
 
 

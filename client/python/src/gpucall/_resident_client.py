@@ -9,16 +9,10 @@ import grpc
 
 from gpucall import _info, _residents, _wire
 from gpucall._deadline import Deadline
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
-from gpucall._filters import Filters
-from gpucall._lines import Lines
-from gpucall._matmul import MatMul
-from gpucall._network import Network
+from gpucall._families import Operations
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote, Holder, RemoteArray
 from gpucall._request import (
     MAX_UNARY_BYTES,
@@ -204,13 +198,7 @@ class ResidentClient(Holder):
 
 @final
 class Keeper(
-    Elementwise[ArrayOrRemote, RemoteArray],
-    MatMul[ArrayOrRemote, RemoteArray],
-    Network[ArrayOrRemote, RemoteArray],
-    Filters[ArrayOrRemote, RemoteArray],
-    Reductions[ArrayOrRemote, RemoteArray],
-    Rearrange[ArrayOrRemote, RemoteArray],
-    Lines[ArrayOrRemote, RemoteArray],
+    Operations[ArrayOrRemote, RemoteArray],
     TopK[tuple[RemoteArray, RemoteArray]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.

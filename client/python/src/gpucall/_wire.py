@@ -45,6 +45,7 @@ PRECISIONS = _enum("MatMulPrecision", "MATMUL_PRECISION_")
 ACTIVATIONS = _enum("Activation", "ACTIVATION_")
 IMAGE_LAYOUTS = _enum("ImageLayout", "IMAGE_LAYOUT_")
 BORDER_MODES = _enum("BorderMode", "BORDER_MODE_")
+COLOUR_CONVERSIONS = _enum("ColourConversion", "COLOUR_CONVERSION_")
 
 Tensor = _message("Tensor")
 Operation = _message("Operation")
@@ -60,6 +61,8 @@ Network = _message("Network")
 Conv2d = _message("Conv2d")
 Pool2d = _message("Pool2d")
 Steps2d = _message("Steps2d")
+Creation = _message("Creation")
+Image = _message("Image")
 CallOptions = _message("CallOptions")
 Receipt = _message("Receipt")
 ElementwiseRequest = _message("ElementwiseRequest")
@@ -71,6 +74,7 @@ SortRequest = _message("SortRequest")
 ScanRequest = _message("ScanRequest")
 TakeRequest = _message("TakeRequest")
 NetworkRequest = _message("NetworkRequest")
+ImageRequest = _message("ImageRequest")
 RunRequest = _message("RunRequest")
 RunReply = _message("RunReply")
 RunStreamStart = _message("RunStreamStart")
@@ -112,6 +116,7 @@ SORT = "/gpucall.v1.Compute/Sort"
 SCAN = "/gpucall.v1.Compute/Scan"
 TAKE = "/gpucall.v1.Compute/Take"
 NETWORK = "/gpucall.v1.Compute/Network"
+IMAGE = "/gpucall.v1.Compute/Image"
 RUN = "/gpucall.v1.Compute/Run"
 RUN_STREAM = "/gpucall.v1.Compute/RunStream"
 GET_INFO = "/gpucall.v1.Server/GetInfo"
@@ -128,7 +133,8 @@ KEEP_ALIVE = "/gpucall.v1.Tensors/KeepAlive"
 OPEN_SESSION = "/gpucall.v1.Tensors/OpenSession"
 END_SESSION = "/gpucall.v1.Tensors/EndSession"
 METHODS = (
-    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE, NETWORK, RUN),
+    *(ELEMENTWISE, MATMUL, FILTER, REDUCE, REARRANGE, SORT, SCAN, TAKE),
+    *(NETWORK, IMAGE, RUN),
     *(GET_INFO, GET_CATALOGUE, GET_STATISTICS),
     *(PUT, GET, CREATE, FREE, VIEW),
 )

@@ -14,19 +14,14 @@ import numpy.typing as npt
 
 from gpucall import _info, _progress, _wire
 from gpucall._aio_residents import Keeper, RemoteArray, ResidentClient
+from gpucall._aio_status import server_status
 from gpucall._channel import channel_options, full_target
 from gpucall._deadline import Deadline
-from gpucall._elementwise import Elementwise
 from gpucall._error import Error, from_rpc
-from gpucall._filters import Filters
-from gpucall._lines import Lines
-from gpucall._matmul import MatMul
+from gpucall._families import Operations
 from gpucall._matmul_many import AsyncMatMulMany
-from gpucall._network import Network
 from gpucall._operations import Call
 from gpucall._program import Program
-from gpucall._rearrange import Rearrange
-from gpucall._reductions import Reductions
 from gpucall._remote import ArrayOrRemote
 from gpucall._request import (
     Request,
@@ -80,13 +75,7 @@ def connect(
 
 @final
 class Client(
-    Elementwise[ArrayOrRemote, Result],
-    MatMul[ArrayOrRemote, Result],
-    Network[ArrayOrRemote, Result],
-    Filters[ArrayOrRemote, Result],
-    Reductions[ArrayOrRemote, Result],
-    Rearrange[ArrayOrRemote, Result],
-    Lines[ArrayOrRemote, Result],
+    Operations[ArrayOrRemote, Result],
     TopK[Coroutine[Any, Any, tuple[Array, Array]]],
     AsyncMatMulMany,
     ResidentClient,
@@ -260,8 +249,9 @@ class Client(
         reply = StreamReply(progress)
         call = self._run_stream(request.chunks(progress), timeout=deadline.left())
         try:
-            async for message in call:
-                reply.add(message)
+            async with server_status(call):
+                async for message in call:
+                    reply.add(message)
         except grpc.RpcError as error:
             raise from_rpc(error, self.target) from None
         finally:
