@@ -7,15 +7,14 @@ Gray and blur are one Program here: the photograph goes out once and only the bl
 picture comes back.
 """
 
-import numpy as np
+import cv2
 import scipy.ndimage
-from common import arguments, check_rounded, connected
+from common import arguments, check, check_rounded, connected
 from pictures import photograph, save
 
 import gpucall
 
-# OpenCV's weights of red, green and blue; its sigma and border for a window of 15.
-GRAY = np.array([0.299, 0.587, 0.114], np.float32)
+# OpenCV's sigma and border for a window of 15.
 SIZE = 15
 SIGMA = 0.3 * ((SIZE - 1) / 2 - 1) + 0.8
 RADIUS_IN_SIGMAS = (SIZE // 2) / SIGMA
@@ -26,21 +25,19 @@ def main() -> None:
     photo = photograph(options.photo)
     with connected(options.server) as c:
         p = gpucall.Program()
-        gray = np.sum(p.input() * GRAY, axis=2)
-        p.output(
-            p.gaussian(
-                gray, SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror", output=np.uint8
-            )
-        )
+        gray = p.convert_colour(p.input(), "rgb_to_gray")
+        p.output(p.gaussian(gray, SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror"))
         blurred = c.run(p, photo)
 
         print(f"{photo.shape} {photo.dtype} became {blurred.shape} {blurred.dtype}")
         print(f"saved: {save(options.output / 'blurred.png', blurred)}")
-        exact = photo.astype(np.float64) @ GRAY.astype(np.float64)
+        gray_photo = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY)
         right = scipy.ndimage.gaussian_filter(
-            exact, SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror"
+            gray_photo.astype(float), SIGMA, truncate=RADIUS_IN_SIGMAS, mode="mirror"
         )
         check_rounded("gray, then Gaussian 15 x 15", blurred, right)
+        # OpenCV's weights of a blur of bytes have 8 bits.
+        check("OpenCV's", blurred, cv2.GaussianBlur(gray_photo, (SIZE, SIZE), 0), 1)
 
 
 if __name__ == "__main__":

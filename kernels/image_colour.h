@@ -142,7 +142,7 @@ struct HsvToRgb {
     const float s = static_cast<float>(x.g) * scale, v = static_cast<float>(x.b) * scale;
     const float whole = floorf(turns), part = turns - whole;
     const float low = v * (1 - s), falling = v * (1 - s * part), rising = v * (1 - s * (1 - part));
-    const int sector = static_cast<int>(whole - 6 * floorf(whole / 6));
+    const float sector = whole - 6 * floorf(whole / 6);  // NaN of a hue that is not finite
     const float r = sector == 0 || sector == 5 ? v
                     : sector == 1              ? falling
                     : sector == 4              ? rising

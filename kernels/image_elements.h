@@ -82,6 +82,21 @@ GPUCALL_IMAGE_FN int64_t Inside(Border border, int64_t index, int64_t size) {
   return border == Border::kReflect ? period - 1 - rest : period - rest;
 }
 
+// run(Kernel<T>()) with the type of the elements.
+template <template <class> class Kernel, class Run>
+auto VisitElement(Element element, Run run) {
+  switch (element) {
+    case Element::kUint8:
+      return run(Kernel<uint8_t>());
+    case Element::kUint16:
+      return run(Kernel<uint16_t>());
+    case Element::kInt16:
+      return run(Kernel<int16_t>());
+    default:
+      return run(Kernel<float>());
+  }
+}
+
 }  // namespace gpucall::image
 
 #endif  // GPUCALL_KERNELS_IMAGE_ELEMENTS_H_

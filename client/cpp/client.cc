@@ -143,6 +143,19 @@ absl::StatusOr<Tensor> Client::Convolve(const TensorRef& image, const TensorRef&
                                         const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeFilter({image, kernel}, filter), options));
 }
+absl::StatusOr<Tensor> Client::Correlate1d(const TensorRef& image, const Correlate1dOptions& filter,
+                                           const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeFilter({image}, filter), options));
+}
+absl::StatusOr<Tensor> Client::Convolve1d(const TensorRef& image, const Convolve1dOptions& filter,
+                                          const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeFilter({image}, filter), options));
+}
+absl::StatusOr<Tensor> Client::BinaryMorphology(const TensorRef& image,
+                                                const BinaryMorphologyOptions& filter,
+                                                const CallOptions& options) const {
+  return OneOutput(CallBorrowed(connection_, EncodeFilter({image}, filter), options));
+}
 absl::StatusOr<Tensor> Client::Sort(const TensorRef& x, const SortOptions& sort,
                                     const CallOptions& options) const {
   return OneOutput(CallBorrowed(connection_, EncodeSort(x, sort), options));

@@ -35,14 +35,21 @@ v1::BorderMode ToWire(BorderMode mode) {
 
 template <typename T, typename Field>
 void Set(const PerAxis<T>& value, Field* field) {
-  field->Add(value.rows);
-  field->Add(value.columns);
+  field->Add(value.values.begin(), value.values.end());
+}
+
+void Set(const std::optional<Footprint>& footprint, v1::Filter& filter) {
+  if (!footprint.has_value()) return;
+  v1::Footprint& message = *filter.mutable_footprint();
+  message.mutable_shape()->Add(footprint->shape.begin(), footprint->shape.end());
+  message.mutable_elements()->assign(footprint->elements.begin(), footprint->elements.end());
 }
 
 void SetKind(const GaussianOptions& options, v1::Filter& filter) {
   v1::Gaussian& gaussian = *filter.mutable_gaussian();
   Set(options.sigma, gaussian.mutable_sigma());
   gaussian.set_truncate(options.truncate);
+  if (options.order.values != std::vector<int32_t>{0}) Set(options.order, gaussian.mutable_order());
 }
 void SetKind(const BoxOptions& options, v1::Filter& filter) {
   Set(options.size, filter.mutable_box()->mutable_size());
@@ -53,6 +60,7 @@ void SetKind(const SobelOptions& options, v1::Filter& filter) {
 }
 void SetKind(const LaplacianOptions&, v1::Filter& filter) { filter.mutable_laplacian(); }
 void SetKind(const MedianOptions& options, v1::Filter& filter) {
+  Set(options.footprint, filter);
   Set(options.size, filter.mutable_median()->mutable_size());
   Set(options.origin, filter.mutable_median()->mutable_origin());
 }
@@ -61,6 +69,40 @@ void SetKind(const CorrelateOptions& options, v1::Filter& filter) {
 }
 void SetKind(const ConvolveOptions& options, v1::Filter& filter) {
   Set(options.origin, filter.mutable_convolve()->mutable_origin());
+}
+template <typename Options>
+v1::Line LineOf(const Options& options) {
+  v1::Line line;
+  line.mutable_weights()->Add(options.weights.begin(), options.weights.end());
+  line.set_axis(options.axis);
+  line.set_origin(options.origin);
+  return line;
+}
+void SetKind(const Correlate1dOptions& options, v1::Filter& filter) {
+  *filter.mutable_correlate1d() = LineOf(options);
+}
+void SetKind(const Convolve1dOptions& options, v1::Filter& filter) {
+  *filter.mutable_convolve1d() = LineOf(options);
+}
+v1::BinaryMorphology* MessageOf(BinaryOp op, v1::Filter& filter) {
+  switch (op) {
+    case BinaryOp::kErosion:
+      return filter.mutable_binary_erosion();
+    case BinaryOp::kDilation:
+      return filter.mutable_binary_dilation();
+    case BinaryOp::kOpening:
+      return filter.mutable_binary_opening();
+    case BinaryOp::kClosing:
+      break;
+  }
+  return filter.mutable_binary_closing();
+}
+void SetKind(const BinaryMorphologyOptions& options, v1::Filter& filter) {
+  v1::BinaryMorphology& binary = *MessageOf(options.op, filter);
+  binary.set_iterations(options.iterations);
+  binary.set_border_value(options.border_value);
+  Set(options.origin, binary.mutable_origin());
+  Set(options.structure, filter);
 }
 
 template <typename Options>
@@ -152,9 +194,16 @@ v1::Filter ToWire(const FilterOptions& options) {
   std::visit(
       [&filter](const auto& kind) {
         SetKind(kind, filter);
-        filter.mutable_border()->set_mode(ToWire(kind.border.mode));
-        filter.mutable_border()->set_cval(kind.border.cval);
-        filter.set_output_dtype(static_cast<v1::DType>(kind.output_dtype));
+        if constexpr (requires { kind.axes; }) {
+          if (kind.axes.has_value()) {
+            filter.mutable_axes()->mutable_axis()->Add(kind.axes->begin(), kind.axes->end());
+          }
+        }
+        if constexpr (requires { kind.border; }) {
+          filter.mutable_border()->set_mode(ToWire(kind.border.mode));
+          filter.mutable_border()->set_cval(kind.border.cval);
+          filter.set_output_dtype(static_cast<v1::DType>(kind.output_dtype));
+        }
       },
       options);
   return filter;

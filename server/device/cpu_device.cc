@@ -13,19 +13,8 @@
 #include "server/base/status_macros.h"
 #include "server/device/cpu_block_pool.h"
 #include "server/device/cpu_copier.h"
-#include "server/device/cpu_creation.h"
-#include "server/device/cpu_elementwise.h"
-#include "server/device/cpu_filter.h"
-#include "server/device/cpu_filter_nd.h"
-#include "server/device/cpu_image.h"
-#include "server/device/cpu_matmul.h"
 #include "server/device/cpu_memory.h"
-#include "server/device/cpu_network.h"
-#include "server/device/cpu_rearrange.h"
-#include "server/device/cpu_reduce.h"
-#include "server/device/cpu_scan.h"
-#include "server/device/cpu_sort.h"
-#include "server/device/cpu_take.h"
+#include "server/device/cpu_step.h"
 #include "server/device/cpu_values.h"
 #include "server/device/host_memory.h"
 
@@ -34,22 +23,6 @@ namespace {
 
 // Smaller outputs stay in the lane's memory, and are copied into a reply.
 constexpr int64_t kMinOwnedBytes = 64 << 10;
-
-// The value that a step other than an elementwise one writes.
-uint32_t OutputOf(const Step& step) {
-  if (const auto* matmul = std::get_if<MatMulStep>(&step)) return matmul->output;
-  if (const auto* reduce = std::get_if<ReduceStep>(&step)) return reduce->output;
-  if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) return rearrange->output;
-  if (const auto* sort = std::get_if<SortStep>(&step)) return sort->output;
-  if (const auto* scan = std::get_if<ScanStep>(&step)) return scan->output;
-  if (const auto* take = std::get_if<TakeStep>(&step)) return take->output;
-  if (const auto* network = std::get_if<NetworkStep>(&step)) return network->output;
-  if (const auto* creation = std::get_if<CreationStep>(&step)) return creation->output;
-  if (const auto* image = std::get_if<ImageStep>(&step)) return image->output;
-  if (const auto* line = std::get_if<LineFilterStep>(&step)) return line->output;
-  if (const auto* window = std::get_if<WindowFilterStep>(&step)) return window->output;
-  return std::get<FilterStep>(step).output;
-}
 
 class CpuLane : public Lane {
  public:
@@ -64,7 +37,8 @@ class CpuLane : public Lane {
   absl::StatusOr<Storage> MakeOutput(uint32_t value, bool keep, const HostTarget* given);
   static void FillTargets(Execution& execution);
   absl::Status RunStep(const Step& step);
-  absl::Status AllocateResults(const Step& step);
+  absl::Status AllocateResults(const ElementwiseStep& step);
+  absl::Status AllocateResults(const auto& step) { return AllocateResult(step.output); }
   absl::Status AllocateResult(uint32_t value);
 
   const std::shared_ptr<CpuBlockPool> blocks_;
@@ -193,47 +167,18 @@ absl::Status CpuLane::AllocateResult(uint32_t value) {
   return absl::OkStatus();
 }
 
-absl::Status CpuLane::AllocateResults(const Step& step) {
-  if (const auto* elementwise = std::get_if<ElementwiseStep>(&step)) {
-    for (const ElementwiseStep::Output& output : elementwise->outputs) {
-      GPUCALL_RETURN_IF_ERROR(AllocateResult(output.value));
-    }
-    return absl::OkStatus();
+absl::Status CpuLane::AllocateResults(const ElementwiseStep& step) {
+  for (const ElementwiseStep::Output& output : step.outputs) {
+    GPUCALL_RETURN_IF_ERROR(AllocateResult(output.value));
   }
-  return AllocateResult(OutputOf(step));
+  return absl::OkStatus();
 }
 
 absl::Status CpuLane::RunStep(const Step& step) {
-  GPUCALL_RETURN_IF_ERROR(AllocateResults(step));
+  GPUCALL_RETURN_IF_ERROR(std::visit([this](const auto& of) { return AllocateResults(of); }, step));
   const CpuMemory::Mark results_end = memory_.mark();
-  absl::Status status;
-  if (const auto* elementwise = std::get_if<ElementwiseStep>(&step)) {
-    status = RunElementwise(*elementwise, values_, memory_);
-  } else if (const auto* matmul = std::get_if<MatMulStep>(&step)) {
-    status = RunMatMul(*matmul, values_, memory_);
-  } else if (const auto* reduce = std::get_if<ReduceStep>(&step)) {
-    RunReduce(*reduce, values_);
-  } else if (const auto* rearrange = std::get_if<RearrangeStep>(&step)) {
-    RunRearrange(*rearrange, values_);
-  } else if (const auto* sort = std::get_if<SortStep>(&step)) {
-    status = RunSort(*sort, values_, memory_);
-  } else if (const auto* scan = std::get_if<ScanStep>(&step)) {
-    RunScan(*scan, values_);
-  } else if (const auto* take = std::get_if<TakeStep>(&step)) {
-    status = RunTake(*take, values_);
-  } else if (const auto* network = std::get_if<NetworkStep>(&step)) {
-    status = RunNetwork(*network, values_);
-  } else if (const auto* creation = std::get_if<CreationStep>(&step)) {
-    RunCreation(*creation, values_);
-  } else if (const auto* image = std::get_if<ImageStep>(&step)) {
-    RunImage(*image, values_);
-  } else if (const auto* line = std::get_if<LineFilterStep>(&step)) {
-    RunLineFilter(*line, values_);
-  } else if (const auto* window = std::get_if<WindowFilterStep>(&step)) {
-    RunWindowFilter(*window, values_);
-  } else {
-    RunFilter(std::get<FilterStep>(step), values_);
-  }
+  const absl::Status status =
+      std::visit([&](const auto& of) { return RunOnCpu(of, values_, memory_); }, step);
   memory_.Rewind(results_end);
   return status;
 }

@@ -1,10 +1,9 @@
-#include "server/device/cpu_elementwise.h"
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/device/cpu_block_program.h"
+#include "server/device/cpu_step.h"
 
 namespace gpucall {
 
@@ -73,8 +72,7 @@ absl::Status BlockProgram::Run(CpuMemory& memory) {
   return absl::OkStatus();
 }
 
-absl::Status RunElementwise(const ElementwiseStep& step, const CpuValues& values,
-                            CpuMemory& memory) {
+absl::Status RunOnCpu(const ElementwiseStep& step, const CpuValues& values, CpuMemory& memory) {
   if (ElementCount(step.shape) == 0) return absl::OkStatus();
   return BlockProgram(step, values).Run(memory);
 }

@@ -1,10 +1,9 @@
-#include "server/device/cpu_filter.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/filter.h"
+#include "server/device/cpu_step.h"
 
 namespace gpucall {
 namespace {
@@ -38,7 +37,7 @@ std::vector<double> DenseWeights(const FilterStep& step, const CpuValues& values
 
 }  // namespace
 
-void RunFilter(const FilterStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory&) {
   const cpu::Image image = {values.data(step.image), ElementTypeOf(values.type(step.image).dtype),
                             step.rows, step.columns, step.channels};
   const cpu::Window window = {step.size[0],   step.size[1],        step.before[0],
@@ -62,6 +61,7 @@ void RunFilter(const FilterStep& step, const CpuValues& values) {
       cpu::ExtremeFilter(image, window, cpu::Extreme::kMaximum, output);
       break;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

@@ -1,5 +1,3 @@
-#include "server/device/cpu_filter_nd.h"
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/line_filter.h"
 #include "kernels/cpu/window_filter.h"
+#include "server/device/cpu_step.h"
 #include "server/device/filter_forms.h"
 #include "server/device/numbers.h"
 
@@ -22,13 +21,19 @@ std::array<std::byte, 8> FillOf(double cval, DType dtype) {
 
 cpu::WindowFilterShape ShapeOf(const WindowFilterStep& step, const Shape& array) {
   const WindowFilterAttributes& window = step.attributes;
-  if (array.empty()) return {{1}, {BorderRule::kNearest}, {1}, {0}, OffsetsOf(window)};
+  const size_t rank = std::max<size_t>(array.size(), 1);
   cpu::WindowFilterShape shape = {.shape = {array.begin(), array.end()},
-                                  .borders = {},
-                                  .size = {window.size.begin(), window.size.end()},
-                                  .before = {window.before.begin(), window.before.end()},
-                                  .offsets = OffsetsOf(window)};
-  for (const BorderMode mode : window.modes) shape.borders.push_back(BorderRuleOf(mode));
+                                  .borders = std::vector(rank, BorderRule::kNearest),
+                                  .size = std::vector<int64_t>(rank, 1),
+                                  .before = std::vector<int64_t>(rank, 0),
+                                  .offsets = OffsetsOf(window, rank)};
+  if (array.empty()) shape.shape = {1};
+  for (size_t i = 0; i < window.axes.size(); ++i) {
+    const auto d = static_cast<size_t>(window.axes[i]);
+    shape.borders[d] = BorderRuleOf(window.modes[i]);
+    shape.size[d] = window.size[i];
+    shape.before[d] = window.before[i];
+  }
   return shape;
 }
 
@@ -50,7 +55,7 @@ std::vector<double> TakeWeights(const double* kernel, bool flip, cpu::WindowFilt
 
 }  // namespace
 
-void RunLineFilter(const LineFilterStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const LineFilterStep& step, const CpuValues& values, CpuMemory&) {
   const LineFilterAttributes& line = step.attributes;
   const DType dtype = values.type(step.x).dtype;
   const cpu::LineFilterShape shape = {.outer = step.lines.outer,
@@ -65,13 +70,14 @@ void RunLineFilter(const LineFilterStep& step, const CpuValues& values) {
   if (line.op == LineFilterAttributes::Op::kSum) {
     cpu::LineSum(x, ElementTypeOf(dtype), shape, line.weights, line.divisor, out,
                  ElementTypeOf(values.type(step.output).dtype));
-    return;
+    return absl::OkStatus();
   }
   cpu::LineExtreme(x, NumbersOf(dtype), ElementSize(dtype), shape, FillOf(line.cval, dtype).data(),
                    line.op == LineFilterAttributes::Op::kMaximum, out);
+  return absl::OkStatus();
 }
 
-void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const WindowFilterStep& step, const CpuValues& values, CpuMemory&) {
   const WindowFilterAttributes& window = step.attributes;
   const DType dtype = values.type(step.x).dtype;
   cpu::WindowFilterShape shape = ShapeOf(step, values.type(step.x).shape);
@@ -80,7 +86,7 @@ void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
   if (window.form == WindowFilterAttributes::Form::kRank) {
     cpu::WindowRank(x, NumbersOf(dtype), ElementSize(dtype), shape, window.rank,
                     FillOf(window.cval, dtype).data(), out);
-    return;
+    return absl::OkStatus();
   }
   std::vector<double> kernel(static_cast<size_t>(values.type(step.weights).count()));
   std::copy_n(values.data(step.weights), kernel.size() * sizeof(double),
@@ -88,6 +94,7 @@ void RunWindowFilter(const WindowFilterStep& step, const CpuValues& values) {
   const std::vector<double> weights = TakeWeights(kernel.data(), window.flip, shape);
   cpu::WindowSum(x, ElementTypeOf(dtype), shape, weights, window.cval, out,
                  ElementTypeOf(values.type(step.output).dtype));
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

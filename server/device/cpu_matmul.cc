@@ -1,5 +1,3 @@
-#include "server/device/cpu_matmul.h"
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "kernels/cpu/matmul.h"
 #include "server/base/status_macros.h"
 #include "server/device/cpu_broadcast.h"
+#include "server/device/cpu_step.h"
 
 namespace gpucall {
 namespace {
@@ -56,7 +55,7 @@ int64_t OffsetOfC(const MatMulStep& step, int64_t index) {
 
 }  // namespace
 
-absl::Status RunMatMul(const MatMulStep& step, const CpuValues& values, CpuMemory& memory) {
+absl::Status RunOnCpu(const MatMulStep& step, const CpuValues& values, CpuMemory& memory) {
   const int64_t count = ElementCount(step.batch);
   if (count == 0 || step.m == 0 || step.n == 0) return absl::OkStatus();
   GPUCALL_ASSIGN_OR_RETURN(const std::byte* a, Aligned(step.a, values, memory));

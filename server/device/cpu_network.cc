@@ -1,10 +1,9 @@
-#include "server/device/cpu_network.h"
-
 #include "kernels/cpu/network.h"
+#include "server/device/cpu_step.h"
 
 namespace gpucall {
 
-absl::Status RunNetwork(const NetworkStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const NetworkStep& step, const CpuValues& values, CpuMemory&) {
   const cpu::WindowShape shape = {.images = step.images,
                                   .channels = step.channels,
                                   .rows = step.rows,

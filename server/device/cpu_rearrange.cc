@@ -1,10 +1,9 @@
-#include "server/device/cpu_rearrange.h"
-
 #include "kernels/cpu/copy.h"
+#include "server/device/cpu_step.h"
 
 namespace gpucall {
 
-void RunRearrange(const RearrangeStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const RearrangeStep& step, const CpuValues& values, CpuMemory&) {
   const size_t element_bytes = ElementSize(values.type(step.output).dtype);
   const auto bytes = static_cast<int64_t>(element_bytes);
   for (const RearrangeStep::Part& part : step.parts) {
@@ -14,6 +13,7 @@ void RunRearrange(const RearrangeStep& step, const CpuValues& values) {
                      values.target(step.output) + part.output_offset * bytes, element_bytes,
                      part.sizes, part.input_strides, part.output_strides);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace gpucall

@@ -1,11 +1,10 @@
-#include "server/device/cpu_take.h"
-
 #include "kernels/cpu/take.h"
+#include "server/device/cpu_step.h"
 #include "server/program/take.h"
 
 namespace gpucall {
 
-absl::Status RunTake(const TakeStep& step, const CpuValues& values) {
+absl::Status RunOnCpu(const TakeStep& step, const CpuValues& values, CpuMemory&) {
   const cpu::TakeShape shape = {.sizes = step.sizes,
                                 .x_strides = step.x_strides,
                                 .index_strides = step.index_strides,

@@ -66,7 +66,7 @@ class CreationRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareCreation(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const CreationStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<CreationRun>(step, layout);
 }
 

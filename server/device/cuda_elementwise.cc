@@ -163,10 +163,10 @@ cuda::ElementType ElementTypeOf(DType dtype) {
   return static_cast<cuda::ElementType>(static_cast<uint8_t>(dtype) - 1);
 }
 
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
-                                                            KernelCache& kernels) {
+PreparedStep Prepare(const ElementwiseStep&, size_t step, BatchLayout& layout,
+                     const StepTools& tools) {
   auto run = std::make_unique<ElementwiseRun>(step, layout);
-  GPUCALL_RETURN_IF_ERROR(run->Load(kernels));
+  GPUCALL_RETURN_IF_ERROR(run->Load(tools.kernels));
   return run;
 }
 

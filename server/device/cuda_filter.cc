@@ -221,7 +221,7 @@ bool SumsInFloat32(const FilterStep& filter, DType image) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const FilterStep&, size_t step, BatchLayout& layout, const StepTools&) {
   const Plan& plan = *layout.groups()[0].plan;
   const auto& filter = std::get<FilterStep>(plan.steps[step]);
   constexpr int64_t kMaxChannels = std::numeric_limits<int>::max();

@@ -123,8 +123,8 @@ class LineFilterRun : public NdFilterRun<LineFilterStep> {
 class WindowFilterRun : public NdFilterRun<WindowFilterStep> {
  public:
   WindowFilterRun(size_t step, BatchLayout& layout) : NdFilterRun(step, layout) {
-    const std::vector<int64_t> offsets = OffsetsOf(StepOf(0).attributes);
-    const size_t rank = std::max<size_t>(StepOf(0).attributes.size.size(), 1);
+    const size_t rank = std::max<size_t>(TypeOf(StepOf(0).x, 0).shape.size(), 1);
+    const std::vector<int64_t> offsets = OffsetsOf(StepOf(0).attributes, rank);
     for (size_t first = 0; first < offsets.size(); first += rank) {
       offsets_.insert(offsets_.end(), cuda::kMaxFilterRank - rank, 0);
       for (size_t d = 0; d < rank; ++d) offsets_.push_back(static_cast<int>(offsets[first + d]));
@@ -153,9 +153,9 @@ class WindowFilterRun : public NdFilterRun<WindowFilterStep> {
     std::fill_n(filter.sizes, cuda::kMaxFilterRank, 1);
     std::fill_n(filter.borders, cuda::kMaxFilterRank, BorderRule::kNearest);
     const size_t first = cuda::kMaxFilterRank - type.shape.size();
-    for (size_t d = 0; d < type.shape.size(); ++d) {
-      filter.sizes[first + d] = type.shape[d];
-      filter.borders[first + d] = BorderRuleOf(window.modes[d]);
+    std::copy(type.shape.begin(), type.shape.end(), filter.sizes + first);
+    for (size_t i = 0; i < window.axes.size(); ++i) {
+      filter.borders[first + static_cast<size_t>(window.axes[i])] = BorderRuleOf(window.modes[i]);
     }
     filter.flip = window.flip;
     filter.cval = window.cval;
@@ -182,10 +182,10 @@ class WindowFilterRun : public NdFilterRun<WindowFilterStep> {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareLineFilter(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const LineFilterStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<LineFilterRun>(step, layout);
 }
-std::unique_ptr<StepRun> PrepareWindowFilter(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const WindowFilterStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<WindowFilterRun>(step, layout);
 }
 

@@ -13,6 +13,9 @@ class ImageRun : public StepRun {
  public:
   ImageRun(size_t step, BatchLayout& layout) : step_(step), layout_(layout) {
     for (size_t g = 0; g < layout.groups().size(); ++g) {
+      if (StepOf(g).form == ImageStep::Form::kHysteresis) {
+        layout.RequireScratch(cuda::HysteresisScratchBytes(SizesOf(StepOf(g).in)));
+      }
       table_offsets_.push_back(TableBytes(g) == 0 ? 0 : layout.ReserveTable(TableBytes(g)));
     }
   }
@@ -59,6 +62,34 @@ class ImageRun : public StepRun {
     switch (StepOf(0).form) {
       case ImageStep::Form::kConvertColour:
         return cuda::LaunchConvertColour(a, element, stream);
+      case ImageStep::Form::kThreshold:
+        return cuda::LaunchThreshold(a, element, stream);
+      case ImageStep::Form::kAboveMean:
+        return cuda::LaunchAboveMean(a, stream);
+      case ImageStep::Form::kLookUp:
+        return cuda::LaunchLookUp(a, stream);
+      case ImageStep::Form::kSharpen:
+        return cuda::LaunchSharpen(a, element, stream);
+      case ImageStep::Form::kNormalise:
+        return cuda::LaunchNormalise(a, element, stream);
+      case ImageStep::Form::kHistogram:
+        return cuda::LaunchHistogram(a, element, stream);
+      case ImageStep::Form::kOtsuValue:
+        return cuda::LaunchOtsuValue(a, stream);
+      case ImageStep::Form::kEqualiseTable:
+        return cuda::LaunchEqualiseTable(a, stream);
+      case ImageStep::Form::kResample:
+        return cuda::LaunchResample(a, element, stream);
+      case ImageStep::Form::kWarp:
+        return cuda::LaunchWarp(a, element, stream);
+      case ImageStep::Form::kSmooth:
+        return cuda::LaunchSmooth(a, stream);
+      case ImageStep::Form::kBilateral:
+        return cuda::LaunchBilateral(a, element, stream);
+      case ImageStep::Form::kCannyMap:
+        return cuda::LaunchCannyMap(a, stream);
+      case ImageStep::Form::kHysteresis:
+        return cuda::LaunchHysteresis(a, stream);
     }
     return cudaErrorInvalidValue;
   }
@@ -71,7 +102,7 @@ class ImageRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareImage(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const ImageStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<ImageRun>(step, layout);
 }
 

@@ -153,39 +153,13 @@ absl::StatusOr<Downloaded> CudaLane::RunInPlace(absl::Span<Execution> batch, Bat
 
 absl::StatusOr<std::vector<std::unique_ptr<StepRun>>> CudaLane::PrepareSteps(BatchLayout& layout) {
   std::vector<std::unique_ptr<StepRun>> runs;
+  const StepTools tools = {device_.kernels, *matmul_};
   const std::vector<Step>& steps = layout.groups()[0].plan->steps;
   for (size_t s = 0; s < steps.size(); ++s) {
-    if (std::holds_alternative<ElementwiseStep>(steps[s])) {
-      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareElementwise(s, layout, device_.kernels));
-      runs.push_back(std::move(run));
-    } else if (std::holds_alternative<MatMulStep>(steps[s])) {
-      runs.push_back(PrepareMatMul(s, layout, *matmul_));
-    } else if (std::holds_alternative<RearrangeStep>(steps[s])) {
-      runs.push_back(PrepareRearrange(s, layout));
-    } else if (std::holds_alternative<ScanStep>(steps[s])) {
-      runs.push_back(PrepareScan(s, layout));
-    } else if (std::holds_alternative<NetworkStep>(steps[s])) {
-      runs.push_back(PrepareNetwork(s, layout));
-    } else if (std::holds_alternative<ImageStep>(steps[s])) {
-      runs.push_back(PrepareImage(s, layout));
-    } else if (std::holds_alternative<TakeStep>(steps[s])) {
-      runs.push_back(PrepareTake(s, layout));
-    } else if (std::holds_alternative<CreationStep>(steps[s])) {
-      runs.push_back(PrepareCreation(s, layout));
-    } else if (std::holds_alternative<LineFilterStep>(steps[s])) {
-      runs.push_back(PrepareLineFilter(s, layout));
-    } else if (std::holds_alternative<WindowFilterStep>(steps[s])) {
-      runs.push_back(PrepareWindowFilter(s, layout));
-    } else if (std::holds_alternative<SortStep>(steps[s])) {
-      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareSort(s, layout));
-      runs.push_back(std::move(run));
-    } else if (std::holds_alternative<ReduceStep>(steps[s])) {
-      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareReduce(s, layout, device_.kernels));
-      runs.push_back(std::move(run));
-    } else {
-      GPUCALL_ASSIGN_OR_RETURN(auto run, PrepareFilter(s, layout));
-      runs.push_back(std::move(run));
-    }
+    GPUCALL_ASSIGN_OR_RETURN(
+        auto run,
+        std::visit([&](const auto& of) { return Prepare(of, s, layout, tools); }, steps[s]));
+    runs.push_back(std::move(run));
   }
   return runs;
 }

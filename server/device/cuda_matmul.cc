@@ -242,8 +242,8 @@ class MatMulRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::MatMul& matmul) {
-  return std::make_unique<MatMulRun>(step, layout, matmul);
+PreparedStep Prepare(const MatMulStep&, size_t step, BatchLayout& layout, const StepTools& tools) {
+  return std::make_unique<MatMulRun>(step, layout, tools.matmul);
 }
 
 }  // namespace gpucall

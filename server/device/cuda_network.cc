@@ -87,7 +87,7 @@ class NetworkRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareNetwork(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const NetworkStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<NetworkRun>(step, layout);
 }
 

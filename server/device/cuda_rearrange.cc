@@ -67,7 +67,7 @@ class RearrangeRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareRearrange(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const RearrangeStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<RearrangeRun>(step, layout);
 }
 

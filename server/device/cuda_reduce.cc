@@ -108,10 +108,9 @@ class ReduceRun : public StepRun {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout& layout,
-                                                       KernelCache& kernels) {
+PreparedStep Prepare(const ReduceStep&, size_t step, BatchLayout& layout, const StepTools& tools) {
   auto run = std::make_unique<ReduceRun>(step, layout);
-  GPUCALL_RETURN_IF_ERROR(run->Load(kernels));
+  GPUCALL_RETURN_IF_ERROR(run->Load(tools.kernels));
   return run;
 }
 

@@ -80,7 +80,7 @@ class ScanRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareScan(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const ScanStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<ScanRun>(step, layout);
 }
 

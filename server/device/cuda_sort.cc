@@ -110,7 +110,7 @@ class SortRun : public StepRun {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareSort(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const SortStep&, size_t step, BatchLayout& layout, const StepTools&) {
   auto run = std::make_unique<SortRun>(step, layout);
   GPUCALL_RETURN_IF_ERROR(run->ReserveScratch(layout));
   return run;

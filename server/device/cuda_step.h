@@ -27,24 +27,38 @@ class StepRun {
 // The generators' name for a dtype. REQUIRES: not kUnspecified.
 cuda::ElementType ElementTypeOf(DType dtype);
 
-// Prepare step number `step` of the layout's plans, and reserve what it needs in `layout`, which
-// must outlive the run. Elementwise and Reduce may compile a kernel; Filter refuses (UNIMPLEMENTED)
-// images of over 2^31 - 1 channels.
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareElementwise(size_t step, BatchLayout& layout,
-                                                            KernelCache& kernels);
-std::unique_ptr<StepRun> PrepareMatMul(size_t step, BatchLayout& layout, cuda::MatMul& matmul);
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareReduce(size_t step, BatchLayout& layout,
-                                                       KernelCache& kernels);
-std::unique_ptr<StepRun> PrepareRearrange(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareNetwork(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareImage(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareTake(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareCreation(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareScan(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareLineFilter(size_t step, BatchLayout& layout);
-std::unique_ptr<StepRun> PrepareWindowFilter(size_t step, BatchLayout& layout);
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareSort(size_t step, BatchLayout& layout);
-absl::StatusOr<std::unique_ptr<StepRun>> PrepareFilter(size_t step, BatchLayout& layout);
+// What a lane has for its steps.
+struct StepTools {
+  KernelCache& kernels;
+  cuda::MatMul& matmul;
+};
+using PreparedStep = absl::StatusOr<std::unique_ptr<StepRun>>;
+
+// Prepare step number `step` of the layout's plans, one function for each kind, and reserve what it
+// needs in `layout`, which must outlive the run. Elementwise and reduce may compile a kernel;
+// filter refuses (UNIMPLEMENTED) images of over 2^31 - 1 channels.
+PreparedStep Prepare(const ElementwiseStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const MatMulStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const FilterStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const LineFilterStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const WindowFilterStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const ReduceStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const RearrangeStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const SortStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
+PreparedStep Prepare(const ScanStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
+PreparedStep Prepare(const TakeStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
+PreparedStep Prepare(const CreationStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
+PreparedStep Prepare(const ImageStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
+PreparedStep Prepare(const NetworkStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
 
 }  // namespace gpucall
 

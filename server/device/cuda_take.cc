@@ -83,7 +83,7 @@ class TakeRun : public StepRun {
 
 }  // namespace
 
-std::unique_ptr<StepRun> PrepareTake(size_t step, BatchLayout& layout) {
+PreparedStep Prepare(const TakeStep&, size_t step, BatchLayout& layout, const StepTools&) {
   return std::make_unique<TakeRun>(step, layout);
 }
 

@@ -26,19 +26,18 @@ inline BorderRule BorderRuleOf(BorderMode mode) {
   return BorderRule::kConstant;
 }
 
-// The window's elements that take part, in row-major order: a coordinate relative to the output's
-// for each dimension, one element after another. Of no dimensions: one of size 1.
-inline std::vector<int64_t> OffsetsOf(const WindowFilterAttributes& window) {
+// A window's elements that take part, in its row-major order: their coordinates relative to the
+// output's, one for each dimension of an array of `rank` (1 or more) dimensions.
+inline std::vector<int64_t> OffsetsOf(const WindowFilterAttributes& window, size_t rank) {
   const int64_t count = ElementCount(window.size);
-  const size_t rank = window.size.size();
-  if (rank == 0) return {0};
-  std::vector<int64_t> offsets;
-  Shape at(rank, 0);
+  std::vector<int64_t> offsets, at(rank, 0);
   for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = i;
-    for (size_t d = rank; d-- > 0; rest /= window.size[d]) at[d] = rest % window.size[d];
     if (!window.footprint.empty() && window.footprint[static_cast<size_t>(i)] == 0) continue;
-    for (size_t d = 0; d < rank; ++d) offsets.push_back(at[d] - window.before[d]);
+    int64_t rest = i;
+    for (size_t d = window.size.size(); d-- > 0; rest /= window.size[d]) {
+      at[static_cast<size_t>(window.axes[d])] = rest % window.size[d] - window.before[d];
+    }
+    offsets.insert(offsets.end(), at.begin(), at.end());
   }
   return offsets;
 }

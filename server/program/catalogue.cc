@@ -37,6 +37,7 @@ constexpr ElementwiseRow kElementwise[] = {
 
 constexpr DType kAllFloats[] = {DType::kFloat16, DType::kBfloat16, DType::kFloat32,
                                 DType::kFloat64};
+constexpr DType kImages[] = {DType::kUint8, DType::kFloat32};
 
 bool Takes(const ElementwiseRow& row, DType dtype) {
   switch (KindOf(dtype)) {
@@ -96,11 +97,29 @@ std::vector<DType> EveryDType() {
 // In the order of ImageKind.
 void AddImageRows(std::vector<CatalogueRow>& rows) {
   static constexpr DType kColours[] = {DType::kUint8, DType::kUint16, DType::kFloat32};
+  static constexpr DType kPixels[] = {DType::kUint8, DType::kUint16, DType::kInt16,
+                                      DType::kFloat32};
+  static constexpr DType kBytes[] = {DType::kUint8};
+  static constexpr DType kSmoothed[] = {DType::kUint8, DType::kFloat32};
   const auto image = [&](absl::string_view name, absl::Span<const DType> dtypes,
                          absl::string_view description) {
     rows.push_back({name, OperationKind::kImage, 1, dtypes, description});
   };
   image("convert_colour", kColours, "rgb to gray, hsv or ycrcb, and back");
+  image("threshold", kPixels, "elements above a threshold, or those below, as they are or white");
+  image("adaptive_threshold", kBytes, "white where elements are above the mean around them");
+  image("otsu", kBytes, "threshold that divides the values of an image best");
+  image("histogram", kPixels, "how many elements are in each of several bins");
+  image("equalise_histogram", kBytes, "gray values spread evenly");
+  image("integral", kPixels, "sums of all elements above and to the left");
+  image("resize", kPixels, "another size");
+  image("warp_affine", kPixels, "turned, scaled, sheared and moved");
+  image("normalise", kPixels, "minus a mean, over a deviation, of each channel");
+  image("pyramid_down", kPixels, "smoothed, half the size");
+  image("pyramid_up", kPixels, "twice the size, smoothed");
+  image("bilateral", kSmoothed, "mean weighted by distance and by difference");
+  image("unsharp_mask", kPixels, "sharpened by what smoothing takes away");
+  image("canny", kBytes, "edges, one pixel wide");
 }
 
 std::vector<CatalogueRow> MakeRows() {

@@ -116,10 +116,11 @@ struct LineFilterAttributes {
 };
 
 // A filter over windows of any rank: the sum of elements times the weights in a second, float64
-// input, or the element of a rank. Lists have a value for each dimension of the array.
+// input, or the element of a rank. Lists have a value for each dimension of the window.
 struct WindowFilterAttributes {
   enum class Form : uint8_t { kSum, kRank };
   Form form = Form::kRank;
+  Shape axes = {};  // of the array
   Shape size = {}, before = {};
   PerAxis<BorderMode> modes = {};
   std::string footprint = {};  // of ranks: as Footprint's; empty: all elements

@@ -25,7 +25,6 @@ class Check {
   absl::StatusOr<NdFilter> Run() {
     GPUCALL_RETURN_IF_ERROR(CheckOffered(row_, image_.dtype));
     filter_.kind = attributes_.kind;
-    filter_.rank_of_image = image_.shape.size();
     filter_.cval = attributes_.cval;
     filter_.truncate = attributes_.truncate;
     filter_.image = image_.dtype;
@@ -41,9 +40,7 @@ class Check {
     } else if (kernel_ != nullptr) {
       GPUCALL_RETURN_IF_ERROR(SetKernel());
     } else if (IsDerivativeAlong(filter_.kind)) {
-      GPUCALL_ASSIGN_OR_RETURN(filter_.axis,
-                               CheckedAxis(absl::StrCat(row_.name, ": of the axes filtered, the"),
-                                           attributes_.axis, filter_.axes.size()));
+      GPUCALL_RETURN_IF_ERROR(SetAlong());
     }
     if (attributes_.footprint.has_value() && !OrdersElements(filter_.kind)) {
       return Invalid("footprint is given, allowed only of filters that order elements");
@@ -106,6 +103,17 @@ class Check {
                    " image allowed are the integers ", is_signed ? "-" : "0",
                    is_signed ? absl::StrCat("2^", bits - 1) : "", " to 2^",
                    is_signed ? bits - 1 : bits, " - 1");
+  }
+
+  absl::Status SetAlong() {
+    const auto count = static_cast<int64_t>(filter_.axes.size());
+    const int64_t axis = attributes_.axis;
+    if (axis < -count || axis >= count) {
+      return Invalid("axis is ", axis, ", for ", count, " axes allowed are ", -count, " to ",
+                     count - 1);
+    }
+    filter_.axis = static_cast<size_t>(axis < 0 ? axis + count : axis);
+    return absl::OkStatus();
   }
 
   absl::Status SetGaussian() {

@@ -21,7 +21,6 @@ inline constexpr int64_t kMaxIterations = 100;  // of binary filters
 struct NdFilter {
   FilterKind kind;
   Shape axes;  // dimensions, in the order they are filtered in
-  size_t rank_of_image;
   PerAxis<BorderMode> modes;
   double cval;
   PerAxis<std::vector<double>> weights;  // of separable filters, as they are correlated

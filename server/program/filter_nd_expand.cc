@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "server/program/filter_kinds.h"
@@ -105,19 +104,13 @@ class Expansion {
     line.cval = filter_.cval;
     return line;
   }
-  // A window of all dimensions: those that are not filtered have size 1.
   WindowFilterAttributes WindowOver(bool mirror) const {
     WindowFilterAttributes window;
-    window.size.assign(filter_.rank_of_image, 1);
-    window.before.assign(filter_.rank_of_image, 0);
-    window.modes.assign(filter_.rank_of_image, BorderMode::kNearest);
+    window.axes = filter_.axes;
+    window.size = filter_.size;
+    window.before = mirror ? filter_.before_mirrored : filter_.before;
+    window.modes = filter_.modes;
     window.cval = filter_.cval;
-    for (size_t i = 0; i < filter_.axes.size(); ++i) {
-      const auto d = static_cast<size_t>(filter_.axes[i]);
-      window.size[d] = filter_.size[i];
-      window.before[d] = mirror ? filter_.before_mirrored[i] : filter_.before[i];
-      window.modes[d] = filter_.modes[i];
-    }
     return window;
   }
 
@@ -283,13 +276,11 @@ std::optional<NdFilterAttributes> AsNdFilter(const Operation& operation, DType i
   if (const auto* nd = std::get_if<NdFilterAttributes>(&operation.attributes)) return *nd;
   const auto* of_images = std::get_if<FilterAttributes>(&operation.attributes);
   if (of_images == nullptr) return std::nullopt;
-  const auto is_image = [](DType dtype) {
-    return dtype == DType::kUint8 || dtype == DType::kFloat32;
-  };
+  const auto is_image = [](DType d) { return d == DType::kUint8 || d == DType::kFloat32; };
   const DType output = of_images->output_dtype;
   if (is_image(image) && (output == DType::kUnspecified || is_image(output))) return std::nullopt;
-  const auto pair = [](const auto& of) {
-    return PerAxis<std::decay_t<decltype(of[0])>>{of[0], of[1]};
+  const auto pair = [](auto of) {
+    return PerAxis<typename decltype(of)::value_type>{of[0], of[1]};
   };
   return NdFilterAttributes{.kind = of_images->kind,
                             .modes = {of_images->mode},

@@ -11,6 +11,7 @@
 #include "server/program/creation.h"
 #include "server/program/filter.h"
 #include "server/program/image.h"
+#include "server/program/image_tables.h"
 #include "server/program/matmul.h"
 #include "server/program/network.h"
 #include "server/program/rearrange.h"
@@ -216,6 +217,8 @@ class StepMaker {
     std::vector<const TensorType*> inputs;
     for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
     ImageStep step = LowerImage(attributes, inputs)->step;
+    step.attributes = TextOf(attributes);
+    step.table = ImageTable(attributes, step, inputs[0]->dtype);
     step.x = operation.inputs[0];
     if (operation.inputs.size() == 2) step.second = operation.inputs[1];
     step.output = ValueOf(k);

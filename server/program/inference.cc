@@ -131,7 +131,7 @@ absl::StatusOr<TensorType> Infer(const CreationAttributes& attributes, Operands 
 }
 
 absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands operands) {
-  const size_t wanted = 1;
+  const size_t wanted = OperandCount(attributes.kind);
   GPUCALL_RETURN_IF_ERROR(CheckOperandCount(RowOf(attributes.kind).name, operands.size(), wanted,
                                             wanted == 1 ? " (image)" : ""));
   GPUCALL_ASSIGN_OR_RETURN(ImageLowering lowering, LowerImage(attributes, operands));

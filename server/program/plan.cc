@@ -9,6 +9,7 @@
 #include "server/program/composite.h"
 #include "server/program/filter_nd.h"
 #include "server/program/fusion.h"
+#include "server/program/image_composite.h"
 #include "server/program/inference.h"
 
 namespace gpucall {
@@ -71,16 +72,20 @@ absl::StatusOr<TensorType> Infer(const Operation& operation, absl::Span<const Te
   return InferType(operation, operands);
 }
 
-std::vector<Operation> ExpandAny(const Operation& operation, absl::Span<const TensorType> values) {
+// The operations that together are `operation`, which is checked.
+std::vector<Operation> PartsOf(const Operation& operation, absl::Span<const TensorType> values) {
   const auto next = static_cast<uint32_t>(values.size());
+  if (std::holds_alternative<ImageAttributes>(operation.attributes)) {
+    return ExpandImage(operation, values[operation.inputs[0]], next);
+  }
   absl::InlinedVector<DType, 3> operands;
   for (const uint32_t value : operation.inputs) operands.push_back(values[value].dtype);
-  if (operands.empty()) return {operation};
+  if (operands.empty()) return Expand(operation, operands, next);
   const auto filter = AsNdFilter(operation, operands[0]);
   if (!filter.has_value()) return Expand(operation, operands, next);
   const TensorType* kernel = operands.size() == 2 ? &values[operation.inputs[1]] : nullptr;
   const auto checked = CheckNdFilter(*filter, values[operation.inputs[0]], kernel);
-  return ExpandNdFilter(*checked, operation.inputs, operands.back(), next);  // it is checked
+  return ExpandNdFilter(*checked, operation.inputs, operands.back(), next);
 }
 
 // Checks the next operation of the caller's Program, and adds to `expanded` what it is made of and
@@ -95,7 +100,7 @@ absl::Status AddOperation(Operation operation, std::vector<uint32_t>& places,
     value = places[value];
   }
   GPUCALL_RETURN_IF_ERROR(Infer(operation, plan.values).status());
-  for (Operation& part : ExpandAny(operation, plan.values)) {
+  for (Operation& part : PartsOf(operation, plan.values)) {
     GPUCALL_ASSIGN_OR_RETURN(TensorType type, Infer(part, plan.values));
     GPUCALL_RETURN_IF_ERROR(CheckSize("output", type, max_tensor_bytes, plan.total_bytes));
     plan.values.push_back(std::move(type));
@@ -244,11 +249,8 @@ void AddStep(const NetworkStep& step, const Plan& plan, Signature& signature) {
 void AddStep(const ImageStep& step, const Plan& plan, Signature& signature) {
   for (uint32_t value : {step.x, step.second, step.output}) signature.Add(value);
   signature.Add(step.form);
-  signature.Add(step.option);
-  signature.Add(step.mode);
-  signature.AddList(step.numbers);
+  signature.AddList(step.attributes);
   signature.Add(plan.values[step.x].dtype);
-  signature.Add(plan.values[step.output].dtype);
 }
 
 void AddStep(const LineFilterStep& step, const Plan& plan, Signature& signature) {
@@ -269,6 +271,8 @@ void AddStep(const WindowFilterStep& step, const Plan& plan, Signature& signatur
   const WindowFilterAttributes& window = step.attributes;
   for (uint32_t value : {step.x, step.output, step.weights}) signature.Add(value);
   signature.Add(window.form);
+  signature.Add(plan.values[step.x].shape.size());
+  signature.AddList(window.axes);
   signature.AddList(window.size);
   signature.AddList(window.before);
   signature.AddList(window.modes);

@@ -178,7 +178,23 @@ struct CreationStep {
 // One kernel over images, each rows x columns x channels (kernels/image.h says what each form does
 // and what `option`, `numbers` and `table` are to it).
 struct ImageStep {
-  enum class Form : uint8_t { kConvertColour };
+  enum class Form : uint8_t {
+    kConvertColour,
+    kThreshold,
+    kAboveMean,
+    kLookUp,
+    kSharpen,
+    kNormalise,
+    kHistogram,
+    kOtsuValue,
+    kEqualiseTable,
+    kResample,
+    kWarp,
+    kSmooth,
+    kBilateral,
+    kCannyMap,
+    kHysteresis
+  };
   struct Sizes {
     int64_t images = 1, rows = 1, columns = 1, channels = 1;
   };
@@ -186,12 +202,13 @@ struct ImageStep {
 
   uint32_t x, output;
   uint32_t second = kNone;  // another value that it reads
-  Form form;
+  Form form = Form::kConvertColour;
   Sizes in, out;
   int option = 0;
   BorderMode mode = BorderMode::kConstant;
   std::array<double, 8> numbers = {};
   std::vector<double> table;
+  std::string attributes;  // equal for equal attributes
 };
 
 struct LineFilterStep {

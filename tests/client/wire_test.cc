@@ -74,12 +74,32 @@ TEST(Wire, Filters) {
   EXPECT_TRUE(EqualsText(ToWire(LaplacianOptions{.border = {.mode = BorderMode::kNearest}}),
                          "laplacian {} border { mode: BORDER_MODE_NEAREST }"));
   EXPECT_TRUE(EqualsText(ToWire(MedianOptions{.size = 5}),
-                         "median { size: 5 size: 5 origin: 0 origin: 0 } "
+                         "median { size: 5 origin: 0 } "
                          "border { mode: BORDER_MODE_REFLECT }"));
   EXPECT_TRUE(EqualsText(ToWire(CorrelateOptions{.origin = {1, 2}}),
                          "correlate { origin: 1 origin: 2 } border { mode: BORDER_MODE_REFLECT }"));
   EXPECT_TRUE(EqualsText(ToWire(ConvolveOptions{.origin = 1}),
-                         "convolve { origin: 1 origin: 1 } border { mode: BORDER_MODE_REFLECT }"));
+                         "convolve { origin: 1 } border { mode: BORDER_MODE_REFLECT }"));
+}
+
+TEST(Wire, FiltersOverAxes) {
+  EXPECT_TRUE(EqualsText(
+      ToWire(GaussianOptions{.sigma = {1, 2, 3}, .order = {0, 1, 2}, .axes = {{0, 2, -1}}}),
+      "gaussian { sigma: 1 sigma: 2 sigma: 3 truncate: 4 order: 0 order: 1 order: 2 } "
+      "border { mode: BORDER_MODE_REFLECT } axes { axis: 0 axis: 2 axis: -1 }"));
+  EXPECT_TRUE(EqualsText(
+      ToWire(MedianOptions{.axes = {{1}}, .footprint = Footprint{{3}, {1, 0, 1}}}),
+      R"(median { size: 3 origin: 0 } border { mode: BORDER_MODE_REFLECT } axes { axis: 1 }
+         footprint { shape: 3 elements: "\001\000\001" })"));
+  EXPECT_TRUE(EqualsText(ToWire(Correlate1dOptions{.weights = {1, 2}, .axis = 0, .origin = -1}),
+                         "correlate1d { weights: 1 weights: 2 axis: 0 origin: -1 } "
+                         "border { mode: BORDER_MODE_REFLECT }"));
+  EXPECT_TRUE(
+      EqualsText(ToWire(Convolve1dOptions{.weights = {1}}),
+                 "convolve1d { weights: 1 axis: -1 } border { mode: BORDER_MODE_REFLECT }"));
+  EXPECT_TRUE(EqualsText(ToWire(BinaryMorphologyOptions{
+                             .op = BinaryOp::kOpening, .iterations = 2, .border_value = true}),
+                         "binary_opening { iterations: 2 origin: 0 border_value: true }"));
 }
 
 TEST(Wire, ProgramNumbersValuesInOrder) {

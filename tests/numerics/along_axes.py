@@ -166,8 +166,11 @@ def filters(name: str, dtype: Any) -> Iterator[Case]:
         function = {
             "correlate": scipy.ndimage.correlate,
             "convolve": scipy.ndimage.convolve,
+            "correlate1d": scipy.ndimage.correlate1d,
+            "convolve1d": scipy.ndimage.convolve1d,
         }[name]
-        operands, given = [image, _KERNEL], {"weights": _KERNEL.astype(float)}
+        kernel = _KERNEL[0] if name.endswith("1d") else _KERNEL
+        operands, given = [image, kernel], {"weights": kernel.astype(float)}
     scale = 0.0  # where elements are chosen, or subtracted once
     if arguments.keys().isdisjoint(_WINDOW) or name == "box":
         impulse = np.zeros((81, 81))

@@ -30,7 +30,9 @@ from table import DTYPES, Measured, cell, parse, written
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "numerics.md"
 # Operations of floats whose results are none, or are the operands' elements.
-NOT_MEASURED = {"argmin", "argmax", "any", "all", "count_nonzero"}
+NOT_MEASURED = {"argmin", "argmax", "any", "all", "count_nonzero"} | {
+    f"binary_{name}" for name in ("erosion", "dilation", "opening", "closing")
+}
 KINDS = {"elementwise", "reduce", "matmul", "filter", "network"}
 REMARKABLE = 8  # ULP: what is said while it measures
 

@@ -90,6 +90,36 @@ TEST(PlanTest, SignatureIgnoresShapesAndNothingElse) {
   EXPECT_NE(signature(add, {3}, {3}), signature({ElementwiseOp::kSubtract, {0, 1}}, {3}, {3}));
 }
 
+// A batch runs its images of one shape by one plan: sizes and weights must be the same.
+TEST(PlanTest, SignatureOfImagesHasTheirAttributes) {
+  const auto signature = [](const ImageAttributes& attributes, Shape shape) {
+    return PlanOf({{attributes, {0}}}, {Float(std::move(shape))})->signature;
+  };
+  ImageAttributes size;
+  size.kind = ImageKind::kResize;
+  size.rows = size.columns = 4;
+  ImageAttributes wider = size, area = size;
+  wider.columns = 5;
+  area.interpolation = Interpolation::kArea;
+  EXPECT_EQ(signature(size, {3, 9}), signature(size, {7, 2}));
+  EXPECT_NE(signature(size, {3, 9}), signature(wider, {3, 9}));
+  EXPECT_NE(signature(size, {3, 9}), signature(area, {3, 9}));
+  ImageAttributes sharper;
+  sharper.kind = ImageKind::kUnsharpMask;
+  sharper.sigma = 1;
+  ImageAttributes softer = sharper;
+  softer.sigma = 1.0000001;  // as many weights
+  EXPECT_EQ(signature(sharper, {3, 9, 2}), signature(sharper, {1, 1, 3}));
+  EXPECT_NE(signature(sharper, {3, 9}), signature(softer, {3, 9}));
+  ImageAttributes mean;
+  mean.kind = ImageKind::kNormalise;
+  mean.mean = {1, 2};
+  mean.deviation = {1, 1};
+  ImageAttributes other = mean;
+  other.mean = {1, 3};
+  EXPECT_NE(signature(mean, {3, 9, 2}), signature(other, {3, 9, 2}));
+}
+
 TEST(PlanTest, PromotesAsNumPy) {
   const auto result = [](DType a, DType b, ElementwiseOp op) {
     return PlanOf({{op, {0, 1}}}, {{a, {2}}, {b, {2}}})->values.back().dtype;

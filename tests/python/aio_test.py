@@ -54,6 +54,9 @@ def test_operations(server: ServerProcess) -> None:
         )
         image = np.eye(4, dtype=np.uint8) * 9
         np.testing.assert_array_equal(await client.box(image, 1), image)
+        assert await client.otsu(image) == 0
+        kept = await client.keep.resize(image, (2, 2), interpolation="nearest")
+        np.testing.assert_array_equal(await kept.get(), np.eye(2) * 9)
         values, indices = await client.top_k(X, 1)
         assert values == 2 and indices == 1
         kept, where = await client.keep.top_k(X, 1, largest=False)

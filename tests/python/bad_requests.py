@@ -13,10 +13,13 @@ from raw import program, tensor
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+NAN = float("nan")
 
 ADD = _wire.ELEMENTWISE_OPS["add"]
 EXP = _wire.ELEMENTWISE_OPS["exp"]
 IMAGE = tensor(np.arange(20).reshape(4, 5))
+PHOTO = tensor(np.zeros((4, 5, 3)), "uint8")
+GRAY = tensor(np.zeros((4, 5)), "uint8")
 
 
 class Bad(NamedTuple):
@@ -42,6 +45,19 @@ def image_filter(image: Any = IMAGE, kernel: Any = None, **fields: Any) -> Any:
     )
 
 
+def over(
+    axes: list[int] | None,
+    shape: Any = (2, 3, 4),
+    dtype: str = "float32",
+    kernel: Any = None,
+    **fields: Any,
+) -> Any:
+    """A filter over axes."""
+    if axes is not None:
+        fields["axes"] = {"axis": axes}
+    return image_filter(tensor(np.ones(shape), dtype), kernel, **fields)
+
+
 def reduce_of(
     op: int = _wire.REDUCE_OPS["sum"], axes: list[int] | None = None, **fields: float
 ) -> Any:
@@ -65,6 +81,10 @@ def scanned(x: Any = IMAGE, **fields: Any) -> Any:
 
 def taken(indices: Any, x: Any = IMAGE, **fields: Any) -> Any:
     return _wire.TakeRequest(x=x, indices=indices, take=_wire.Take(**fields))
+
+
+def imaged(image: Any = PHOTO, **kind: Any) -> Any:
+    return _wire.ImageRequest(image=image, operation=_wire.Image(**kind))
 
 
 def run(inputs: list[Any], operations: list[Any], outputs: tuple[int, ...] = ()) -> Any:
@@ -286,6 +306,241 @@ REQUESTS = [
         INVALID,
         ("take", "(0, 3)", "at least one"),
     ),
+    # images
+    Bad("no image operation", imaged(), INVALID, ("image", "kind", "threshold, ")),
+    Bad(
+        "conversion unset",
+        imaged(convert_colour={}),
+        INVALID,
+        ("convert_colour", "conversion", "rgb_to_gray, gray_to_rgb, rgb_to_hsv"),
+    ),
+    Bad(
+        "conversion unknown",
+        imaged(convert_colour={"conversion": 77}),
+        UNIMPLEMENTED,
+        ("convert_colour", "77", "rgb_to_gray"),
+    ),
+    Bad(
+        "colours of two channels",
+        imaged(tensor(np.zeros((4, 5, 2)), "uint8"), convert_colour={"conversion": 1}),
+        INVALID,
+        ("convert_colour", "(4, 5, 2)", "2 channels", "allowed is 3"),
+    ),
+    Bad(
+        "colours of gray",
+        imaged(GRAY, convert_colour={"conversion": 5}),
+        INVALID,
+        ("convert_colour", "(4, 5)", "1 channels", "allowed is 3"),
+    ),
+    Bad(
+        "gray that has colours",
+        imaged(convert_colour={"conversion": 2}),
+        INVALID,
+        ("convert_colour", "3 channels", "allowed is 1"),
+    ),
+    Bad(
+        "colours of int16",
+        imaged(tensor(np.zeros((4, 5, 3)), "int16"), convert_colour={"conversion": 1}),
+        UNIMPLEMENTED,
+        ("convert_colour", "int16", "uint8, uint16, float32"),
+    ),
+    Bad(
+        "hsv of uint16",
+        imaged(tensor(np.zeros((4, 5, 3)), "uint16"), convert_colour={"conversion": 3}),
+        UNIMPLEMENTED,
+        ("convert_colour", "uint16", "hsv", "uint8, float32"),
+    ),
+    Bad(
+        "a line as an image",
+        imaged(tensor([1, 2], "uint8"), threshold={"kind": 1}),
+        INVALID,
+        ("threshold", "rank 1", "(2)", "(rows, columns)"),
+    ),
+    Bad("threshold kind", imaged(threshold={}), INVALID, ("binary_inv, trunc",)),
+    Bad(
+        "threshold of nothing",
+        imaged(threshold={"kind": 1, "value": np.nan}),
+        INVALID,
+        ("threshold", "value", "nan", "finite"),
+    ),
+    Bad(
+        "otsu of colours",
+        imaged(threshold={"kind": 1, "otsu": True}),
+        INVALID,
+        ("threshold", "3 channels", "allowed is 1"),
+    ),
+    Bad(
+        "otsu of floats",
+        imaged(IMAGE, threshold={"kind": 1, "otsu": True}),
+        UNIMPLEMENTED,
+        ("threshold", "float32", "otsu", "uint8"),
+    ),
+    Bad(
+        "otsu value of floats", imaged(IMAGE, otsu={}), UNIMPLEMENTED, ("otsu", "uint8")
+    ),
+    Bad(
+        "adaptive method",
+        imaged(GRAY, adaptive_threshold={"kind": 1, "size": 3}),
+        INVALID,
+        ("adaptive_threshold", "method", "mean, gaussian"),
+    ),
+    Bad(
+        "adaptive size",
+        imaged(GRAY, adaptive_threshold={"method": 1, "kind": 1, "size": 4}),
+        INVALID,
+        ("adaptive_threshold", "size is 4", "odd", "3 to 255"),
+    ),
+    Bad(
+        "adaptive kind",
+        imaged(GRAY, adaptive_threshold={"method": 1, "kind": 3, "size": 3}),
+        INVALID,
+        ("adaptive_threshold", "kind", "binary, binary_inv"),
+    ),
+    Bad("no bins", imaged(histogram={}), INVALID, ("histogram", "bins is 0", "65536")),
+    Bad(
+        "half a range",
+        imaged(histogram={"bins": 2, "low": 0}),
+        INVALID,
+        ("histogram", "low and high", "both or none"),
+    ),
+    Bad(
+        "no range of floats",
+        imaged(IMAGE, histogram={"bins": 2}),
+        INVALID,
+        ("histogram", "low and high", "float32"),
+    ),
+    Bad(
+        "range upside down",
+        imaged(histogram={"bins": 2, "low": 2, "high": 1}),
+        INVALID,
+        ("histogram", "high is 1", "low (2)"),
+    ),
+    Bad("equalise colours", imaged(equalise_histogram={}), INVALID, ("3 channels",)),
+    Bad(
+        "no rows",
+        imaged(resize={"columns": 4, "interpolation": 1}),
+        INVALID,
+        ("resize", "rows is 0", "1 to 1048576"),
+    ),
+    Bad(
+        "interpolation unset",
+        imaged(resize={"rows": 4, "columns": 4}),
+        INVALID,
+        ("resize", "interpolation", "nearest, bilinear, bicubic, area"),
+    ),
+    Bad(
+        "larger than nothing",
+        imaged(
+            tensor(np.zeros((0, 3)), "uint8"),
+            resize={"rows": 4, "columns": 4, "interpolation": 1},
+        ),
+        INVALID,
+        ("resize", "(0, 3)", "no pixels", "4 x 4"),
+    ),
+    Bad(
+        "huge size",
+        imaged(resize={"rows": 2**20, "columns": 2**20, "interpolation": 3}),
+        EXHAUSTED,
+        ("(1048576, 1048576, 3)", str(3 * 2**40)),
+    ),
+    Bad(
+        "size past all",
+        imaged(resize={"rows": 2**62, "columns": 1, "interpolation": 1}),
+        INVALID,
+        ("resize", str(2**62), "1048576"),
+    ),
+    Bad(
+        "matrix of 5",
+        imaged(warp_affine={"matrix": [1] * 5, "interpolation": 1}),
+        INVALID,
+        ("warp_affine", "5 elements", "6"),
+    ),
+    Bad(
+        "matrix without end",
+        imaged(warp_affine={"matrix": [np.inf] * 6, "interpolation": 1}),
+        INVALID,
+        ("warp_affine", "matrix", "inf", "1e+09"),
+    ),
+    Bad(
+        "warp by area",
+        imaged(warp_affine={"matrix": [1] * 6, "interpolation": 4}),
+        INVALID,
+        ("warp_affine", "interpolation", "nearest, bilinear"),
+    ),
+    Bad(
+        "cval of a warp",
+        imaged(
+            warp_affine={
+                "matrix": [1] * 6,
+                "interpolation": 1,
+                "border": {"mode": 5, "cval": 256},
+            }
+        ),
+        INVALID,
+        ("warp_affine", "cval", "256", "uint8"),
+    ),
+    Bad(
+        "border of a warp",
+        imaged(
+            warp_affine={"matrix": [1] * 6, "interpolation": 1, "border": {"mode": 9}}
+        ),
+        INVALID,
+        ("warp_affine", "border mode is 9", "nearest, reflect, mirror"),
+    ),
+    Bad(
+        "two means of three",
+        imaged(normalise={"mean": [1, 2], "deviation": [1]}),
+        INVALID,
+        ("normalise", "mean has 2 values", "1 or 3"),
+    ),
+    Bad(
+        "deviation 0",
+        imaged(normalise={"mean": [1], "deviation": [0]}),
+        INVALID,
+        ("normalise", "deviation is 0"),
+    ),
+    Bad(
+        "bilateral of two channels",
+        imaged(tensor(np.zeros((4, 5, 2)), "uint8"), bilateral={"diameter": 3}),
+        INVALID,
+        ("bilateral", "2 channels", "1 or 3"),
+    ),
+    Bad(
+        "bilateral sigma",
+        imaged(bilateral={"diameter": 3, "sigma_space": 1}),
+        INVALID,
+        ("bilateral", "sigma_colour is 0", "above 0"),
+    ),
+    Bad(
+        "bilateral diameter",
+        imaged(bilateral={"diameter": 256, "sigma_space": 1, "sigma_colour": 1}),
+        INVALID,
+        ("bilateral", "diameter is 256", "0 to 255"),
+    ),
+    Bad(
+        "unsharp sigma",
+        imaged(unsharp_mask={"sigma": -1}),
+        INVALID,
+        ("unsharp_mask", "sigma", "-1"),
+    ),
+    Bad(
+        "canny of floats",
+        imaged(IMAGE, canny={}),
+        UNIMPLEMENTED,
+        ("canny", "float32", "uint8"),
+    ),
+    Bad(
+        "canny of 5 channels",
+        imaged(tensor(np.zeros((4, 5, 5)), "uint8"), canny={}),
+        INVALID,
+        ("canny", "5 channels", "1 or 2 or 3 or 4"),
+    ),
+    Bad(
+        "two images",
+        run([GRAY, GRAY], [step(0, 1, image={"otsu": {}})]),
+        INVALID,
+        ("otsu", "got 2 inputs, needs 1 (image)"),
+    ),
     # rearrangements
     Bad("no rearrangement", rearranged(), INVALID, ("rearrange", "kind", "transpose")),
     Bad(
@@ -502,22 +757,235 @@ REQUESTS = [
         ("image", "(1, 1, 1, 1)"),
     ),
     Bad(
-        "float64 image",
-        image_filter(tensor([[1]], "float64"), median={"size": [3]}),
+        "complex image",
+        image_filter(tensor([[1]], "complex64"), median={"size": [3]}),
         UNIMPLEMENTED,
-        ("median", "float64", "uint8", "float32"),
+        ("median", "complex64", "uint8", "float64"),
     ),
     Bad(
         "output dtype",
-        image_filter(laplacian={}, output_dtype=_wire.DTYPES["int64"]),
+        image_filter(laplacian={}, output_dtype=_wire.DTYPES["complex64"]),
         UNIMPLEMENTED,
-        ("output_dtype", "int64", "float32"),
+        ("output_dtype", "complex64", "floats"),
     ),
     Bad(
         "output dtype unknown",
         image_filter(laplacian={}, output_dtype=99),
         INVALID,
         ("output_dtype", "99"),
+    ),
+    # filters over axes
+    Bad(
+        "axis 3",
+        over([3], median={"size": [3]}),
+        INVALID,
+        ("median", "axis", "3", "-3 to 2"),
+    ),
+    Bad("axis -4", over([0, -4], laplacian={}), INVALID, ("laplacian", "axis", "-4")),
+    Bad(
+        "axis twice", over([0, -3], box={"size": [3]}), INVALID, ("box", "-3", "twice")
+    ),
+    Bad(
+        "axes of a 1-D correlation",
+        over([0], correlate1d={"weights": [1]}),
+        INVALID,
+        ("axes", "axis"),
+    ),
+    Bad(
+        "sizes unlike axes",
+        over([0, 1], box={"size": [3, 3, 3]}),
+        INVALID,
+        ("box", "size", "3 values", "2 axes"),
+    ),
+    Bad(
+        "sigmas unlike axes",
+        over([0, 1, 2], gaussian={"sigma": [1, 2]}),
+        INVALID,
+        ("gaussian", "sigma", "2 values", "3 axes"),
+    ),
+    Bad(
+        "modes unlike axes",
+        over([0], gaussian={"sigma": [1]}, modes=[1, 2]),
+        INVALID,
+        ("mode", "2 values", "1 axes"),
+    ),
+    Bad(
+        "one of the modes",
+        over([0, 1], gaussian={"sigma": [1]}, modes=[1, 77]),
+        INVALID,
+        ("mode", "77", "nearest, reflect, mirror, wrap, constant"),
+    ),
+    Bad("sigma NaN", over([0], gaussian={"sigma": [NAN]}), INVALID, ("sigma", "nan")),
+    Bad(
+        "sigma -1 of a line",
+        over([2], gaussian={"sigma": [-1]}),
+        INVALID,
+        ("axis 2", "-1"),
+    ),
+    Bad("size missing, axes", over([0], median={}), INVALID, ("median", "size")),
+    Bad(
+        "size 0, axes",
+        over([1], median={"size": [0]}),
+        INVALID,
+        ("size of axis 1", "0"),
+    ),
+    Bad(
+        "size -3, axes",
+        over([1], minimum_filter={"size": [-3]}),
+        INVALID,
+        ("minimum_filter", "size of axis 1", "-3", "4095"),
+    ),
+    Bad(
+        "size 2^62, axes",
+        over([0, 1, 2], median={"size": [2**62]}),
+        INVALID,
+        ("median", "size", "65536"),
+    ),
+    Bad(
+        "window of 2^24",
+        over([0, 1, 2], percentile_filter={"window": {"size": [256]}, "percentile": 5}),
+        INVALID,
+        ("percentile_filter", "too many", "65536"),
+    ),
+    Bad(
+        "origin outside, axes",
+        over([0, 2], box={"size": [3, 4], "origin": [0, 2]}),
+        INVALID,
+        ("origin of axis 2", "2", "-2 to 1"),
+    ),
+    Bad(
+        "rank outside, axes",
+        over([0, 1, 2], rank_filter={"window": {"size": [2]}, "rank": 8}),
+        INVALID,
+        ("rank", "8", "-8 to 7"),
+    ),
+    Bad(
+        "no axes of 1-D",
+        over(None, shape=[4], box={"size": [3]}),
+        INVALID,
+        ("image", "(4)"),
+    ),
+    Bad(
+        "derivative's axis",
+        over([0, 2], sobel={"axis": 2}),
+        INVALID,
+        ("sobel", "axis", "2"),
+    ),
+    Bad(
+        "no weights",
+        over(None, correlate1d={}),
+        INVALID,
+        ("correlate1d", "weights", "0"),
+    ),
+    Bad(
+        "4096 weights",
+        over(None, convolve1d={"weights": [1.0] * 4096}),
+        INVALID,
+        ("convolve1d", "weights", "4096", "4095"),
+    ),
+    Bad(
+        "axis of a line",
+        over(None, convolve1d={"weights": [1], "axis": 3}),
+        INVALID,
+        ("convolve1d", "axis", "3"),
+    ),
+    Bad(
+        "origin of a line",
+        over(None, correlate1d={"weights": [1, 1], "origin": 1}),
+        INVALID,
+        ("correlate1d", "origin", "1", "-1 to 0"),
+    ),
+    Bad(
+        "kernel unlike axes",
+        over([0, 1, 2], correlate={}, kernel=tensor(np.ones((3, 3)))),
+        INVALID,
+        ("correlate", "kernel", "(3, 3)", "3 axes"),
+    ),
+    Bad(
+        "empty kernel, axes",
+        over([0, 1], correlate={}, kernel=tensor(np.ones((3, 0)))),
+        INVALID,
+        ("correlate", "kernel", "axis 1", "0"),
+    ),
+    Bad(
+        "complex kernel",
+        over([0], correlate={}, kernel=tensor([1], "complex64")),
+        UNIMPLEMENTED,
+        ("correlate", "kernel", "complex64"),
+    ),
+    Bad(
+        "footprint unlike axes",
+        over([0, 1], median={}, footprint={"shape": [3], "elements": b"111"}),
+        INVALID,
+        ("median", "footprint", "(3)", "2 axes"),
+    ),
+    Bad(
+        "footprint too short",
+        over([0, 1], median={}, footprint={"shape": [2, 2], "elements": b"111"}),
+        INVALID,
+        ("median", "footprint", "3", "4"),
+    ),
+    Bad(
+        "footprint of zeros",
+        over([0], median={}, footprint={"shape": [2], "elements": bytes(2)}),
+        INVALID,
+        ("median", "footprint", "not 0"),
+    ),
+    Bad(
+        "footprint of a negative size",
+        over([0], median={}, footprint={"shape": [-2], "elements": bytes(2)}),
+        INVALID,
+        ("median", "footprint", "-2"),
+    ),
+    Bad(
+        "footprint of 2^62 squared",
+        over([0, 1], median={}, footprint={"shape": [2**62] * 2, "elements": b"1"}),
+        INVALID,
+        ("median", "footprint", str(2**62)),
+    ),
+    Bad(
+        "footprint of a box",
+        over([0], box={"size": [3]}, footprint={"shape": [3], "elements": b"111"}),
+        INVALID,
+        ("box", "footprint"),
+    ),
+    Bad(
+        "iterations",
+        over(None, binary_erosion={"iterations": 101}),
+        INVALID,
+        ("binary_erosion", "iterations", "101", "100"),
+    ),
+    Bad(
+        "no iterations",
+        over(None, binary_closing={"iterations": 0}),
+        INVALID,
+        ("binary_closing", "iterations", "0"),
+    ),
+    Bad(
+        "binary output",
+        over(None, binary_opening={}, output_dtype=_wire.DTYPES["uint8"]),
+        UNIMPLEMENTED,
+        ("binary_opening", "output_dtype", "uint8", "bool"),
+    ),
+    Bad(
+        "cval of int8",
+        over([0], dtype="int8", box={"size": [3]}, border={"mode": 5, "cval": 128}),
+        INVALID,
+        ("box", "cval", "128", "int8"),
+    ),
+    Bad(
+        "cval of uint64",
+        over(
+            [0], dtype="uint64", box={"size": [3]}, border={"mode": 5, "cval": 2.0**64}
+        ),
+        INVALID,
+        ("box", "cval", "uint64"),
+    ),
+    Bad(
+        "integers of a sum of derivatives",
+        over([0], gaussian_laplace={"sigma": [1]}, output_dtype=_wire.DTYPES["int32"]),
+        UNIMPLEMENTED,
+        ("gaussian_laplace", "int32", "floats"),
     ),
     # Programs
     Bad("empty Program", run([ONE], []), INVALID, ("program", "operations")),

@@ -14,6 +14,7 @@ import pytest
 import scipy.ndimage
 from PIL import Image
 
+import gpucall
 from proxy import Proxy
 from server_process import ServerProcess
 
@@ -145,6 +146,69 @@ def test_every_filter(name: str, command: Command) -> None:
     exact = np.load(command.folder / "out.npy").astype(float)
     saved = np.asarray(Image.open(command.folder / "out.png"))
     np.testing.assert_array_equal(saved, np.clip(np.rint(np.abs(exact)), 0, 255))
+
+
+IMAGE_FILTERS = {
+    "gray": ["in.png"],
+    "canny": ["--low", "30", "--high", "90", "--l2", "gray.png"],
+    "threshold": ["--value", "otsu", "gray.png"],
+    "equalise": ["gray.png"],
+    "resize": ["--rows", "7", "--columns", "40", "in.png"],
+    "bilateral": ["--diameter", "5", "in.png"],
+    "sharpen": ["--amount", "2", "in.png"],
+}
+
+
+@pytest.mark.parametrize("name", IMAGE_FILTERS)
+def test_every_operation_on_images(
+    name: str, command: Command, c: gpucall.Client
+) -> None:
+    *_, source = IMAGE_FILTERS[name]
+    command.output("filter", name, *IMAGE_FILTERS[name], "out.png")
+    saved = np.asarray(Image.open(command.folder / "out.png"))
+    before = np.asarray(Image.open(command.folder / source))
+    right = {
+        "gray": lambda: c.convert_colour(before, "rgb_to_gray"),
+        "canny": lambda: c.canny(before, 30, 90, l2=True),
+        "threshold": lambda: c.threshold(before, "otsu"),
+        "equalise": lambda: c.equalise_histogram(before),
+        "resize": lambda: c.resize(before, (7, 40), interpolation="area"),
+        "bilateral": lambda: c.bilateral(before, 5, 50, 3),
+        "sharpen": lambda: c.unsharp_mask(before, 1, 2),
+    }[name]()
+    np.testing.assert_array_equal(saved, right)
+
+
+def test_images_of_16_bits_stay_so(command: Command) -> None:
+    rng = np.random.default_rng(0)
+    before = rng.integers(0, 65536, (20, 30)).astype(np.uint16)
+    Image.fromarray(before).save(command.folder / "deep.png")
+    command.output("filter", "gaussian", "--sigma", "2", "deep.png", "out.png")
+    after = np.asarray(Image.open(command.folder / "out.png"))
+    exact = scipy.ndimage.gaussian_filter(before.astype(float), 2)
+    np.testing.assert_allclose(after, exact, atol=0.51)
+    resize = ["filter", "resize", "--rows", "10", "--columns", "15"]
+    command.output(*resize, "deep.png", "out.png")
+    after = np.asarray(Image.open(command.folder / "out.png"))
+    right = before.reshape(10, 2, 15, 2).mean((1, 3))
+    np.testing.assert_allclose(after, right, atol=0.51)
+
+
+def test_every_page_of_a_tiff(command: Command) -> None:
+    rng = np.random.default_rng(0)
+    pages = rng.integers(0, 256, (3, 20, 30), np.uint8)
+    first, *others = [Image.fromarray(page) for page in pages]
+    first.save(command.folder / "in.tif", save_all=True, append_images=others)
+    said = command.output("filter", "median", "in.tif", "out.tif")
+    assert said.startswith("out.tif: 3 x uint8 (20, 30)")
+    right = [scipy.ndimage.median_filter(page, 3) for page in pages]
+    with Image.open(command.folder / "out.tif") as after:
+        for k, page in enumerate(right):
+            after.seek(k)
+            np.testing.assert_array_equal(np.asarray(after), page)
+    command.output("filter", "median", "in.tif", "out.npy")
+    np.testing.assert_array_equal(np.load(command.folder / "out.npy"), right)
+    assert "3 pages" in command.error("filter", "median", "in.tif", "out.png")
 
 
 @pytest.mark.parametrize("terminal", [True, False])

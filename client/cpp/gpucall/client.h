@@ -110,6 +110,13 @@ class Client {
   absl::StatusOr<Tensor> Convolve(const TensorRef& image, const TensorRef& kernel,
                                   const ConvolveOptions& filter = {},
                                   const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Correlate1d(const TensorRef& image, const Correlate1dOptions& filter,
+                                     const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> Convolve1d(const TensorRef& image, const Convolve1dOptions& filter,
+                                    const CallOptions& options = {}) const;
+  absl::StatusOr<Tensor> BinaryMorphology(const TensorRef& image,
+                                          const BinaryMorphologyOptions& filter,
+                                          const CallOptions& options = {}) const;
 
   absl::StatusOr<Tensor> Sort(const TensorRef& x, const SortOptions& sort = {},
                               const CallOptions& options = {}) const;

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 
 #include "gpucall/dtype.h"
+#include "gpucall/filters.h"
 
 namespace gpucall {
 inline namespace client {
@@ -41,71 +41,6 @@ struct MatMulOptions {
   bool bias = false;    // an element for each column of the result
   Activation activation = Activation::kNone;
 };
-
-// What a filter reads outside the image; scipy.ndimage's names (a b c d is the image).
-enum class BorderMode : uint8_t {
-  kReflect,   // c b a | a b c d | d c b
-  kNearest,   // a a a | a b c d | d d d
-  kMirror,    // d c b | a b c d | c b a
-  kWrap,      // b c d | a b c d | a b c
-  kConstant,  // k k k | a b c d | k k k, k = cval
-};
-struct Border {
-  BorderMode mode = BorderMode::kReflect;
-  double cval = 0;  // kConstant: must be representable in the image's dtype
-};
-
-// One number for both axes, or one each: `.size = 3`, `.size = {3, 5}`.
-template <typename T>
-struct PerAxis {
-  PerAxis(T both) : rows(both), columns(both) {}  // NOLINT: meant to convert
-  PerAxis(T rows, T columns) : rows(rows), columns(columns) {}
-  T rows, columns;
-};
-
-// In all of them output_dtype kUnspecified means the default: the image's dtype, and for Sobel and
-// Laplacian of an integer image float32. Origins are scipy.ndimage's.
-struct GaussianOptions {
-  PerAxis<double> sigma = 1;  // pixels, >= 0
-  double truncate = 4;        // radius is int(truncate * sigma + 0.5)
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct BoxOptions {
-  PerAxis<int64_t> size = 3;  // pixels, 1 to 4095
-  PerAxis<int64_t> origin = 0;
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct SobelOptions {
-  int axis = 1;  // 0 or -2: down the rows, 1 or -1: along the columns
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct LaplacianOptions {
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct MedianOptions {
-  PerAxis<int64_t> size = 3;  // pixels, 1 to 255
-  PerAxis<int64_t> origin = 0;
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct CorrelateOptions {
-  PerAxis<int64_t> origin = 0;
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-struct ConvolveOptions {
-  PerAxis<int64_t> origin = 0;
-  Border border = {};
-  DType output_dtype = DType::kUnspecified;
-};
-
-// A filter by its options. Correlate and Convolve take a kernel, a 2-D array, beside the image.
-using FilterOptions = std::variant<GaussianOptions, BoxOptions, SobelOptions, LaplacianOptions,
-                                   MedianOptions, CorrelateOptions, ConvolveOptions>;
 
 // Equal elements stay as they were; NaN counts as larger than all numbers.
 struct SortOptions {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpucall import _wire
-from gpucall._images import image_dtype
+from gpucall._image_caller import image_dtype
 from gpucall._operations import Call
 from gpucall._program import Program, Value
 from gpucall._result_dtype import elementwise_dtype

@@ -16,7 +16,7 @@ from rich.table import Table
 import gpucall
 from gpucall import _wire
 from gpucall.cli import bench as measure
-from gpucall.cli import filters
+from gpucall.cli import filters, image_filters
 from gpucall.cli.options import JsonOption, ServerOption, TimeoutOption
 from gpucall.cli.progress import progress_bar
 
@@ -30,6 +30,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+image_filters.add_to(filters.app)
 app.add_typer(filters.app, name="filter")
 
 # What a command may raise: one line for the user, no traceback.

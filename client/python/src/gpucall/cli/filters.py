@@ -14,12 +14,15 @@ from gpucall.cli.options import ServerOption, TimeoutOption
 from gpucall.cli.progress import progress_bar
 
 app = typer.Typer(
-    help="Filter an image.\n\nImages are any that Pillow reads, or .npy arrays. Results "
-    "that are not uint8 are saved to images as absolute values, at most 255.",
+    help="Filter an image.\n\nImages are any that Pillow reads, with 8 or 16 bits, TIFFs "
+    "of several pages too, or .npy arrays. Results of other dtypes are saved to images "
+    "as absolute values, at most 255.",
     no_args_is_help=True,
     epilog="Example: gpucall filter gaussian --sigma 3 in.png out.png",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+DERIVATIVES = ("sobel", "laplacian")
 
 Source = Annotated[Path, typer.Argument(metavar="IN", help="Image or .npy file.")]
 Target = Annotated[Path, typer.Argument(metavar="OUT", help="Image or .npy file.")]
@@ -51,7 +54,7 @@ def gaussian(
     """Gaussian smoothing."""
     keywords = {"sigma": _pair("sigma", sigma, float), "truncate": truncate}
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("gaussian", source, target, server, timeout, keywords | border)
+    filter_file("gaussian", source, target, server, timeout, keywords | border)
 
 
 @app.command()
@@ -72,7 +75,7 @@ def box(
         "origin": _pair("origin", origin, int),
     }
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("box", source, target, server, timeout, keywords | border)
+    filter_file("box", source, target, server, timeout, keywords | border)
 
 
 @app.command()
@@ -93,7 +96,7 @@ def median(
         "origin": _pair("origin", origin, int),
     }
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("median", source, target, server, timeout, keywords | border)
+    filter_file("median", source, target, server, timeout, keywords | border)
 
 
 @app.command()
@@ -111,7 +114,7 @@ def sobel(
 ) -> None:
     """First derivative."""
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("sobel", source, target, server, timeout, {"axis": axis} | border)
+    filter_file("sobel", source, target, server, timeout, {"axis": axis} | border)
 
 
 @app.command()
@@ -126,7 +129,7 @@ def laplacian(
 ) -> None:
     """Second derivative."""
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("laplacian", source, target, server, timeout, border)
+    filter_file("laplacian", source, target, server, timeout, border)
 
 
 @app.command()
@@ -144,7 +147,9 @@ def correlate(
     """Correlation with a kernel."""
     keywords = {"origin": _pair("origin", origin, int)}
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("correlate", source, target, server, timeout, keywords | border, weights)
+    filter_file(
+        "correlate", source, target, server, timeout, keywords | border, weights
+    )
 
 
 @app.command()
@@ -162,10 +167,10 @@ def convolve(
     """Convolution with a kernel."""
     keywords = {"origin": _pair("origin", origin, int)}
     border = {"mode": mode, "cval": cval, "output": output}
-    _filter("convolve", source, target, server, timeout, keywords | border, weights)
+    filter_file("convolve", source, target, server, timeout, keywords | border, weights)
 
 
-def _filter(
+def filter_file(
     name: str,
     source: Path,
     target: Path,
@@ -174,16 +179,42 @@ def _filter(
     keywords: dict[str, Any],
     *kernels: Path,
 ) -> None:
-    image = images.load(source)
+    """Each page by itself."""
     kernel = [np.load(path, allow_pickle=False) for path in kernels]
+    pages = images.load(source)
     client = gpucall.connect(server, timeout=timeout)
     with client, gpucall.receipts() as receipts, progress_bar():
-        result = getattr(client, name)(image, *kernel, **keywords)
-    images.save(target, result)
-    milliseconds = receipts[0].compute_ns / 1e6
+        results = [_called(client, name, page, kernel, keywords) for page in pages]
+    images.save(target, results)
+    milliseconds = sum(receipt.compute_ns for receipt in receipts) / 1e6
+    first, device = results[0], receipts[0].device
+    count = "" if len(results) == 1 else f"{len(results)} x "
     print(
-        f"{target}: {result.dtype} {result.shape}, {milliseconds:.2f} ms on {receipts[0].device}"
+        f"{target}: {count}{first.dtype} {first.shape}, {milliseconds:.2f} ms on {device}"
     )
+
+
+def _called(
+    client: gpucall.Client,
+    name: str,
+    page: images.Array,
+    kernel: list[Any],
+    keywords: dict[str, Any],
+) -> images.Array:
+    call = getattr(client, name)
+    if page.dtype != np.uint16 or not _goes_as_floats(client, name):
+        result: images.Array = call(page, *kernel, **keywords)
+        return result
+    result = call(page.astype(np.float32), *kernel, **keywords)
+    if keywords.get("output") is None and name not in DERIVATIVES:
+        result = np.clip(np.rint(result), 0, 65535).astype(np.uint16)
+    return result
+
+
+def _goes_as_floats(client: gpucall.Client, name: str) -> bool:
+    """Where 16 bits are not offered, or cut off axis by axis: float32 holds them all."""
+    op = next(op for op in client.ops() if op.name == name)
+    return op.kind == "filter" or ("uint16" not in op.dtypes and "float32" in op.dtypes)
 
 
 def _pair(name: str, text: str, number: type) -> list[Any]:
