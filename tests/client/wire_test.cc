@@ -214,6 +214,27 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
                              EncodeTake(x, x, {.axis = std::nullopt}), WantReceipt::kNo)),
                          "x { dtype: DTYPE_UINT8 shape: 1 data: 'a' } "
                          "indices { dtype: DTYPE_UINT8 shape: 1 data: 'a' } take {}"));
+  const MatMulOptions options = {.output_dtype = DType::kInt32,
+                                 .precision = MatMulPrecision::kTf32,
+                                 .alpha = 0.5,
+                                 .bias = true,
+                                 .activation = Activation::kGelu};
+  EXPECT_TRUE(EqualsText(
+      Parse<v1::MatMulRequest>(*EncodeUnary(EncodeMatMul({x, x, x}, options), WantReceipt::kNo)),
+      "a { dtype: DTYPE_UINT8 shape: 1 data: 'a' } "
+      "b { dtype: DTYPE_UINT8 shape: 1 data: 'a' } "
+      "attributes { output_dtype: DTYPE_INT32 precision: MATMUL_PRECISION_TF32 "
+      "alpha: 0.5 bias: true activation: ACTIVATION_GELU } "
+      "bias { dtype: DTYPE_UINT8 shape: 1 data: 'a' }"));
+  EXPECT_TRUE(EqualsText(
+      EncodeNetwork({x, x}, Conv2dOptions{.stride = {2, 3}, .padding = {.top = 1}}).program,
+      "operations { network { conv2d { steps { stride: [2, 3] padding: [1, 0, 0, 0] "
+      "dilation: [1, 1] } groups: 1 } layout: IMAGE_LAYOUT_NCHW } inputs: [0, 1] }"));
+  EXPECT_TRUE(EqualsText(
+      EncodeNetwork({x}, PoolOptions{.kind = PoolKind::kAverage, .layout = ImageLayout::kNhwc})
+          .program,
+      "operations { network { avg_pool2d { size: [2, 2] steps { stride: [2, 2] "
+      "padding: [0, 0, 0, 0] dilation: [1, 1] } } layout: IMAGE_LAYOUT_NHWC } inputs: 0 }"));
   EXPECT_TRUE(EqualsText(EncodeScan(x, {.op = ScanOp::kCumProd, .axis = 1}).program,
                          "operations { scan { op: SCAN_OP_CUMPROD axis: 1 } inputs: 0 }"));
   EXPECT_TRUE(EqualsText(

@@ -62,6 +62,32 @@ TEST_F(ClientCalls, MatMulTransposes) {
   EXPECT_THAT(*product->as<float>(), ElementsAre(1, 2, 6));
 }
 
+TEST_F(ClientCalls, MatMulTakesWhatIsAdded) {
+  const Tensor a = *Tensor::From<int8_t>({1, 2}, {100, -100});
+  const Tensor b = *Tensor::From<int8_t>({2, 2}, {100, 1, 0, 2});
+  const Tensor c = *Tensor::From<int32_t>({1}, {5}), bias = *Tensor::From<int32_t>({2}, {1, -2});
+  const absl::StatusOr<Tensor> product =
+      client_.MatMul({a, b, c, bias}, {.output_dtype = DType::kInt32,
+                                       .beta = 2,
+                                       .addend = true,
+                                       .bias = true,
+                                       .activation = Activation::kRelu});
+  ASSERT_TRUE(product.ok()) << product.status();
+  EXPECT_THAT(*product->as<int32_t>(), ElementsAre(10011, 0));
+}
+
+TEST_F(ClientCalls, NetworksHaveLayers) {
+  const Tensor x = *Tensor::From<float>({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Tensor bias = *Tensor::From<float>({1}, {0.5});
+  const absl::StatusOr<Tensor> sums = client_.Network({x, x, bias}, Conv2dOptions{});
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_THAT(sums->shape(), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(*sums->as<float>(), ElementsAre(30.5));
+  const absl::StatusOr<Tensor> largest = client_.Network({x}, PoolOptions{});
+  ASSERT_TRUE(largest.ok()) << largest.status();
+  EXPECT_THAT(*largest->as<float>(), ElementsAre(4));
+}
+
 TEST_F(ClientCalls, ConvolveFlipsTheKernelAndCorrelateDoesNot) {
   const Border zeros = {.mode = BorderMode::kConstant};
   const absl::StatusOr<Tensor> convolved = client_.Convolve(impulse_, kernel_, {.border = zeros});

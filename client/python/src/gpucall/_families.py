@@ -17,6 +17,7 @@ from gpucall._reductions import Reductions
 class Operations(
     Elementwise[Operand, Result],
     MatMul[Operand, Result],
+    Network[Operand, Result],
     Filters[Operand, Result],
     Reductions[Operand, Result],
     Rearrange[Operand, Result],
