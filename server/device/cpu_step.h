@@ -22,7 +22,6 @@ absl::Status RunOnCpu(const RearrangeStep& step, const CpuValues& values, CpuMem
 absl::Status RunOnCpu(const SortStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const ScanStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const TakeStep& step, const CpuValues& values, CpuMemory& memory);
-absl::Status RunOnCpu(const NetworkStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const CreationStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const ImageStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const NetworkStep& step, const CpuValues& values, CpuMemory& memory);

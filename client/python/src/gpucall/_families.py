@@ -24,6 +24,5 @@ class Operations(
     Lines[Operand, Result],
     Creation[Operand, Result],
     Images[Operand, Result],
-    Network[Operand, Result],
 ):
     """Every operation that gives one array."""
