@@ -76,9 +76,12 @@ class Windows:
         return np.stack(parts)
 
 
+def pair(low: int, high: int) -> st.SearchStrategy[tuple[int, int]]:
+    return st.tuples(st.integers(low, high), st.integers(low, high))
+
+
 @st.composite
 def windows(draw: Any, pool: bool) -> Windows:
-    pair = lambda low, high: st.tuples(st.integers(low, high), st.integers(low, high))
     return Windows(
         draw(pair(1, 4)),
         draw(pair(1, 3)),
@@ -185,7 +188,7 @@ def test_large_convolution(c: gpucall.Client) -> None:
 
 
 def test_nan_is_the_largest(c: gpucall.Client) -> None:
-    x = np.float32([[[[1, np.nan], [3, 2]]]])
+    x = np.array([[[[1, np.nan], [3, 2]]]], np.float32)
     assert np.isnan(c.max_pool2d(x, 2)).all()
     np.testing.assert_array_equal(c.max_pool2d(x, (2, 1))[..., 0], [[[3]]])
 
