@@ -229,12 +229,12 @@ TEST(Wire, VerbsAreProgramsOfOneOperation) {
   EXPECT_TRUE(EqualsText(
       EncodeNetwork({x, x}, Conv2dOptions{.stride = {2, 3}, .padding = {.top = 1}}).program,
       "operations { network { conv2d { steps { stride: [2, 3] padding: [1, 0, 0, 0] "
-      "dilation: [1, 1] } groups: 1 } layout: IMAGE_LAYOUT_NCHW } inputs: [0, 1] }"));
+      "dilation: 1 } groups: 1 } layout: IMAGE_LAYOUT_NCHW } inputs: [0, 1] }"));
   EXPECT_TRUE(EqualsText(
       EncodeNetwork({x}, PoolOptions{.kind = PoolKind::kAverage, .layout = ImageLayout::kNhwc})
           .program,
-      "operations { network { avg_pool2d { size: [2, 2] steps { stride: [2, 2] "
-      "padding: [0, 0, 0, 0] dilation: [1, 1] } } layout: IMAGE_LAYOUT_NHWC } inputs: 0 }"));
+      "operations { network { avg_pool2d { size: 2 steps { stride: 2 "
+      "padding: [0, 0, 0, 0] dilation: 1 } } layout: IMAGE_LAYOUT_NHWC } inputs: 0 }"));
   EXPECT_TRUE(EqualsText(EncodeScan(x, {.op = ScanOp::kCumProd, .axis = 1}).program,
                          "operations { scan { op: SCAN_OP_CUMPROD axis: 1 } inputs: 0 }"));
   EXPECT_TRUE(EqualsText(
