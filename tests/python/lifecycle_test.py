@@ -31,6 +31,7 @@ X, Y = np.int32([1, 2]), np.int32([3, 4])
 
 def test_deadline_while_waiting(server: ServerProcess, c: gpucall.Client) -> None:
     slow = [start(server.channel, *slow_request()) for _ in range(8)]
+    time.sleep(0.05)  # until they are there
     began = time.monotonic()
     with pytest.raises(gpucall.Error) as raised:
         c.add(X, Y, timeout=0.002)
