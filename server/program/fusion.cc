@@ -6,19 +6,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "server/program/catalogue.h"
-#include "server/program/creation.h"
-#include "server/program/filter.h"
-#include "server/program/image.h"
-#include "server/program/image_tables.h"
-#include "server/program/matmul.h"
-#include "server/program/network.h"
-#include "server/program/rearrange.h"
-#include "server/program/reduce.h"
-#include "server/program/scan.h"
-#include "server/program/sort.h"
-#include "server/program/take.h"
+#include "server/program/lower_operation.h"
 
 namespace gpucall {
 namespace {
@@ -136,118 +125,7 @@ class StepMaker {
   Step MakeStep(const Group& group) const {
     if (group.elementwise) return MakeElementwise(group);
     const uint32_t k = group.operations.front();
-    const Operation& operation = OperationAt(k);
-    if (const auto* attributes = std::get_if<MatMulAttributes>(&operation.attributes)) {
-      return MakeMatMul(k, operation, *attributes);
-    }
-    if (const auto* attributes = std::get_if<ReduceAttributes>(&operation.attributes)) {
-      ReduceStep step = LowerReduce(*attributes, values_[operation.inputs[0]])->step;
-      step.x = operation.inputs[0];
-      step.output = ValueOf(k);
-      return step;
-    }
-    if (const auto* attributes = std::get_if<RearrangeAttributes>(&operation.attributes)) {
-      return MakeRearrange(k, operation, *attributes);
-    }
-    if (const auto* attributes = std::get_if<SortAttributes>(&operation.attributes)) {
-      SortStep step = LowerSort(*attributes, values_[operation.inputs[0]])->step;
-      step.x = operation.inputs[0];
-      step.output = ValueOf(k);
-      return step;
-    }
-    if (const auto* attributes = std::get_if<ScanAttributes>(&operation.attributes)) {
-      ScanStep step = LowerScan(*attributes, values_[operation.inputs[0]])->step;
-      step.x = operation.inputs[0];
-      step.output = ValueOf(k);
-      return step;
-    }
-    if (const auto* attributes = std::get_if<TakeAttributes>(&operation.attributes)) {
-      TakeStep step =
-          LowerTake(*attributes, values_[operation.inputs[0]], values_[operation.inputs[1]])->step;
-      step.x = operation.inputs[0];
-      step.indices = operation.inputs[1];
-      step.output = ValueOf(k);
-      return step;
-    }
-    if (const auto* attributes = std::get_if<CreationAttributes>(&operation.attributes)) {
-      return LowerCreation(*attributes, ValueOf(k));
-    }
-    if (const auto* attributes = std::get_if<ImageAttributes>(&operation.attributes)) {
-      return MakeImage(k, operation, *attributes);
-    }
-    if (const auto* attributes = std::get_if<LineFilterAttributes>(&operation.attributes)) {
-      const auto lines = LinesAt("filter", ShapeOf(k), attributes->axis);  // an axis it has
-      return LineFilterStep{operation.inputs[0], ValueOf(k), *attributes, *lines};
-    }
-    if (const auto* attributes = std::get_if<WindowFilterAttributes>(&operation.attributes)) {
-      WindowFilterStep step = {.x = operation.inputs[0], .output = ValueOf(k), .attributes = {}};
-      step.attributes = *attributes;
-      if (operation.inputs.size() == 2) step.weights = operation.inputs[1];
-      return step;
-    }
-    if (const auto* attributes = std::get_if<NetworkAttributes>(&operation.attributes)) {
-      return MakeNetwork(k, operation, *attributes);
-    }
-    const TensorType* kernel =
-        operation.inputs.size() == 2 ? &values_[operation.inputs[1]] : nullptr;
-    FilterStep step = LowerFilter(std::get<FilterAttributes>(operation.attributes),
-                                  values_[operation.inputs[0]], kernel)
-                          ->step;
-    step.image = operation.inputs[0];
-    step.output = ValueOf(k);
-    if (kernel != nullptr) step.kernel = operation.inputs[1];
-    return step;
-  }
-
-  RearrangeStep MakeRearrange(uint32_t k, const Operation& operation,
-                              const RearrangeAttributes& attributes) const {
-    std::vector<const TensorType*> inputs;
-    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
-    RearrangeStep step = LowerRearrange(attributes, inputs)->step;
-    step.output = ValueOf(k);
-    for (RearrangeStep::Part& part : step.parts) {
-      if (part.input != RearrangeStep::kFill) part.input = operation.inputs[part.input];
-    }
-    for (uint32_t value : operation.inputs) step.attributes += absl::StrCat(" ", value);
-    return step;
-  }
-
-  ImageStep MakeImage(uint32_t k, const Operation& operation,
-                      const ImageAttributes& attributes) const {
-    std::vector<const TensorType*> inputs;
-    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
-    ImageStep step = LowerImage(attributes, inputs)->step;
-    step.attributes = TextOf(attributes);
-    step.table = ImageTable(attributes, step, inputs[0]->dtype);
-    step.x = operation.inputs[0];
-    if (operation.inputs.size() == 2) step.second = operation.inputs[1];
-    step.output = ValueOf(k);
-    return step;
-  }
-
-  MatMulStep MakeMatMul(uint32_t k, const Operation& operation,
-                        const MatMulAttributes& attributes) const {
-    std::vector<const TensorType*> inputs;
-    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
-    MatMulStep step = LowerMatMul(attributes, inputs)->step;
-    step.a = operation.inputs[0];
-    step.b = operation.inputs[1];
-    if (step.c != MatMulStep::kNone) step.c = operation.inputs[step.c];
-    if (step.bias != MatMulStep::kNone) step.bias = operation.inputs[step.bias];
-    step.output = ValueOf(k);
-    return step;
-  }
-
-  NetworkStep MakeNetwork(uint32_t k, const Operation& operation,
-                          const NetworkAttributes& attributes) const {
-    std::vector<const TensorType*> inputs;
-    for (uint32_t value : operation.inputs) inputs.push_back(&values_[value]);
-    NetworkStep step = LowerNetwork(attributes, inputs)->step;
-    step.x = operation.inputs[0];
-    if (inputs.size() > 1) step.weights = operation.inputs[1];
-    if (inputs.size() > 2) step.bias = operation.inputs[2];
-    step.output = ValueOf(k);
-    return step;
+    return LowerOperation(OperationAt(k), values_, ValueOf(k));
   }
 
   Broadcast BroadcastOf(uint32_t value, const Shape& shape) const {
