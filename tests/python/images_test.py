@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.ndimage
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import gpucall
@@ -166,7 +166,10 @@ def test_histograms_are_numpys(data: st.DataObject, c: gpucall.Client) -> None:
     if dtype == "float32" and data.draw(st.booleans()):
         x[0, 0] = np.nan
     bins = data.draw(st.integers(1, 300))
-    right, _ = np.histogram(x, bins, (low, high))
+    try:
+        right, _ = np.histogram(x, bins, (low, high))
+    except ValueError:  # bins too narrow for NumPy
+        reject()
     np.testing.assert_array_equal(c.histogram(x, bins, (low, high)), right)
     if dtype == "uint8":
         np.testing.assert_array_equal(
