@@ -1,8 +1,6 @@
 #include "server/program/rearrange.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
+#include "server/program/fill_element.h"
 #include "server/program/rearrange_parts.h"
 
 namespace gpucall {
@@ -273,64 +272,13 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  template <class T>
-  bool Fill() {
-    const double value = attributes_.value;
-    // Comparing as double lets the highest of int64 and uint64, which it does not hold, pass.
-    if constexpr (std::is_integral_v<T>) {
-      const double low = static_cast<double>(std::numeric_limits<T>::min());
-      const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
-      if (!(value >= low && value < past && value == std::floor(value))) return false;
-    }
-    const T element = static_cast<T>(value);
-    std::memcpy(result_.step.fill.data(), &element, sizeof(element));
-    return true;
-  }
-
   absl::Status SetFill() {
     const DType dtype = result_.output.dtype;
-    bool valid = false;
-    switch (dtype) {
-      case DType::kBool:
-        valid = Fill<bool>();
-        break;
-      case DType::kUint8:
-        valid = Fill<uint8_t>();
-        break;
-      case DType::kUint16:
-        valid = Fill<uint16_t>();
-        break;
-      case DType::kUint32:
-        valid = Fill<uint32_t>();
-        break;
-      case DType::kUint64:
-        valid = Fill<uint64_t>();
-        break;
-      case DType::kInt8:
-        valid = Fill<int8_t>();
-        break;
-      case DType::kInt16:
-        valid = Fill<int16_t>();
-        break;
-      case DType::kInt32:
-        valid = Fill<int32_t>();
-        break;
-      case DType::kInt64:
-        valid = Fill<int64_t>();
-        break;
-      case DType::kFloat32:
-      case DType::kComplex64:
-        valid = Fill<float>();
-        break;
-      case DType::kFloat64:
-      case DType::kComplex128:
-        valid = Fill<double>();
-        break;
-      default:
-        valid = attributes_.value == 0;  // halves: their bits are 0
-        break;
+    const auto element = FillElement(dtype, attributes_.value);
+    if (element.has_value()) {
+      result_.step.fill = *element;
+      return absl::OkStatus();
     }
-    if (valid) return absl::OkStatus();
     return Invalid("value is ", attributes_.value, ", allowed is what ", DTypeName(dtype),
                    " can represent");
   }
