@@ -57,5 +57,7 @@ if(GPUCALL_BUILD_CUDA)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  # Debian 12's CMake 3.25.1 sets a property of this target, which CUDA 13 has no more.
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
   find_package(CUDAToolkit 13 REQUIRED)
 endif()
