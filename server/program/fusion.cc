@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/program/catalogue.h"
 #include "server/program/lower_operation.h"
+#include "server/program/rearrange_axes.h"
 
 namespace gpucall {
 namespace {
@@ -187,7 +188,7 @@ std::vector<uint32_t> RootsOf(const Program& program) {
   for (size_t k = 0; k < program.operations.size(); ++k) {
     const Operation& operation = program.operations[k];
     const auto* rearrange = std::get_if<RearrangeAttributes>(&operation.attributes);
-    if (rearrange != nullptr && rearrange->kind == RearrangeKind::kReshape) {
+    if (rearrange != nullptr && IsReshape(rearrange->kind)) {
       roots[program.input_count + k] = roots[operation.inputs[0]];
     }
   }

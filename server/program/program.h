@@ -75,7 +75,12 @@ enum class RearrangeKind : uint8_t {
   kFlip,
   kTile,
   kBroadcastTo,
-  kRoll
+  kRoll,
+  kExpandDims,
+  kSqueeze,
+  kMoveAxis,
+  kRepeat,
+  kUnstack
 };
 
 struct RearrangeAttributes {
@@ -88,8 +93,10 @@ struct RearrangeAttributes {
 
   RearrangeKind kind = RearrangeKind::kReshape;
   // Those that the kind uses.
-  std::optional<Axes> axes = {};  // one for concatenate and stack
-  Sizes sizes = {};               // the shape of reshape and broadcast_to, repetitions, shifts
+  std::optional<Axes> axes = {};  // one for concatenate, stack, repeat and unstack
+  // The shape of reshape and broadcast_to; repetitions, shifts, repeats; destinations of moveaxis;
+  // index and count of unstack.
+  Sizes sizes = {};
   Sizes before = {}, after = {};
   std::vector<Range> ranges = {};
   double value = 0;

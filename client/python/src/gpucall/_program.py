@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
@@ -12,6 +13,7 @@ from gpucall import _wire
 from gpucall._families import Operations
 from gpucall._lines import top_k_of
 from gpucall._operations import Call
+from gpucall._rearrange_axes import unstack_calls
 from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
@@ -20,6 +22,7 @@ _FUNCTIONS = {
     *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
     *(np.cumsum, np.cumprod, np.take, np.take_along_axis),
+    *(np.expand_dims, np.squeeze, np.moveaxis, np.repeat),
 }
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
@@ -237,6 +240,24 @@ class Program(
         (array([30., 25.], dtype=float32), array([1, 3]))
         """
         return top_k_of(self, x, k, axis, largest)
+
+    def unstack(
+        self, x: Any, /, count: SupportsIndex, *, axis: SupportsIndex = 0
+    ) -> tuple[Value, ...]:
+        """The `count` arrays that `x` is made of along an axis, which has that size.
+
+        Error INVALID_ARGUMENT, when the Program runs: it has another.
+
+        Examples
+        --------
+        >>> p = gpucall.Program()
+        >>> first, second = p.unstack(p.input(), 2)
+        >>> p.output(first * second)
+        >>> c.run(p, np.int32([[1, 2], [3, 4]]))
+        array([3, 8], dtype=int32)
+        """
+        calls = unstack_calls(x, operator.index(axis), operator.index(count))
+        return tuple(self._call(call) for call in calls)
 
     def _call(self, call: Call) -> Value:
         if call.timeout is not None:
