@@ -105,6 +105,13 @@ void VisitValues(const NetworkStep& step, Visit visit) {
   visit(step.output, true);
 }
 
+template <typename Visit>
+void VisitValues(const SignalStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.zi != SignalStep::kNone) visit(step.zi, false);
+  visit(step.output, true);
+}
+
 bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 
 bool MayFault(const Step& step) {

@@ -120,6 +120,9 @@ constexpr CatalogueRow kRows[] = {
     {"conv2d", OperationKind::kNetwork, 2, kFloats, "convolution of images"},
     {"max_pool2d", OperationKind::kNetwork, 1, kFloats, "largest of each window"},
     {"avg_pool2d", OperationKind::kNetwork, 1, kFloats, "mean of each window"},
+    // In the order of SignalKind.
+    {"lfilter", OperationKind::kSignal, 1, kEvery, "recurrence along an axis (IIR or FIR filter)"},
+    {"sosfilt", OperationKind::kSignal, 1, kEvery, "second-order sections along an axis"},
 };
 
 }  // namespace

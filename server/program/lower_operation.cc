@@ -14,6 +14,7 @@
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
+#include "server/program/signal.h"
 #include "server/program/sort.h"
 #include "server/program/take.h"
 
@@ -103,6 +104,13 @@ NetworkStep Lower(const NetworkAttributes& attributes, const Inputs& inputs) {
   step.x = inputs.values[0];
   if (inputs.values.size() > 1) step.weights = inputs.values[1];
   if (inputs.values.size() > 2) step.bias = inputs.values[2];
+  return step;
+}
+
+SignalStep Lower(const SignalAttributes& attributes, const Inputs& inputs) {
+  SignalStep step = LowerSignal(attributes, inputs.types)->step;
+  step.x = inputs.values[0];
+  if (inputs.values.size() > 1) step.zi = inputs.values[1];
   return step;
 }
 

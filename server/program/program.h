@@ -162,12 +162,23 @@ struct NetworkAttributes {
   bool operator==(const NetworkAttributes&) const = default;
 };
 
+enum class SignalKind : uint8_t { kLfilter, kSosfilt };
+
+struct SignalAttributes {
+  SignalKind kind = SignalKind::kLfilter;
+  int64_t axis = -1;
+  std::vector<double> b = {}, a = {};  // of lfilter
+  std::vector<double> sections = {};   // of sosfilt, six numbers each
+  bool final_state = false;            // in place of the signal
+  bool operator==(const SignalAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
                CreationAttributes, ImageAttributes, NdFilterAttributes, LineFilterAttributes,
-               WindowFilterAttributes, NetworkAttributes>
+               WindowFilterAttributes, NetworkAttributes, SignalAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -244,8 +244,8 @@ KeptResult = Coroutine[Any, Any, RemoteArray]
 
 @final
 class Keeper(
-    Operations[ArrayOrRemote, KeptResult],
     Several[Coroutine[Any, Any, tuple[RemoteArray, ...]]],
+    Operations[ArrayOrRemote, KeptResult],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""
 

@@ -58,8 +58,8 @@ def connect(
 
 @final
 class Client(
-    Operations[ArrayOrRemote, Array],
     Several[tuple[Array, ...]],
+    Operations[ArrayOrRemote, Array],
     MatMulMany,
     ResidentClient,
 ):

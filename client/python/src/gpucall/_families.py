@@ -12,6 +12,7 @@ from gpucall._network import Network
 from gpucall._operations import Operand, Result
 from gpucall._rearrange_axes import RearrangeAxes
 from gpucall._reductions import Reductions
+from gpucall._signals import Signals
 
 
 class Operations(
@@ -24,5 +25,6 @@ class Operations(
     Lines[Operand, Result],
     Creation[Operand, Result],
     Images[Operand, Result],
+    Signals[Operand, Result],
 ):
     """Every operation that gives one array."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -257,7 +257,7 @@ class Program(
         array([3, 8], dtype=int32)
         """
         calls = unstack_calls(x, operator.index(axis), operator.index(count))
-        return tuple(self._call(call) for call in calls)
+        return self._call_all(calls, None)
 
     def _call(self, call: Call) -> Value:
         if call.timeout is not None:
@@ -265,6 +265,11 @@ class Program(
         operands = tuple(self._operand(operand) for operand in call.operands)
         self.calls.append(Call(call.operation, operands, call.first_promoted))
         return Value(self, len(self.calls) - 1)
+
+    def _call_all(
+        self, calls: Sequence[Call], timeout: float | None
+    ) -> tuple[Value, ...]:
+        return tuple(self._call(replace(call, timeout=timeout)) for call in calls)
 
     def _operand(self, operand: Any) -> Any:
         if isinstance(operand, Value):

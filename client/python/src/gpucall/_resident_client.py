@@ -199,8 +199,8 @@ class ResidentClient(Holder):
 
 @final
 class Keeper(
-    Operations[ArrayOrRemote, RemoteArray],
     Several[tuple[RemoteArray, ...]],
+    Operations[ArrayOrRemote, RemoteArray],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.
 

@@ -75,8 +75,8 @@ def connect(
 
 @final
 class Client(
-    Operations[ArrayOrRemote, Result],
     Several[Coroutine[Any, Any, tuple[Array, ...]]],
+    Operations[ArrayOrRemote, Result],
     AsyncMatMulMany,
     ResidentClient,
 ):
