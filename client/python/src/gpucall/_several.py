@@ -39,7 +39,9 @@ class Several(ABC, Generic[Results]):
             program = Program()
             operands = tuple(program.input() for _ in calls[first].operands)
             for call in calls[first : first + _MAX_RESULTS]:
-                program.output(program._call(replace(call, operands=operands, timeout=None)))
+                program.output(
+                    program._call(replace(call, operands=operands, timeout=None))
+                )
             programs.append(program)
         return self._run_all(programs, calls[0].operands if calls else (), timeout)
 
