@@ -25,6 +25,17 @@ function(gpucall_headers target)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARGN})
 endfunction()
 
+# gpucall_precompile(target header...), (target REUSE_FROM other): the target's sources read these headers once, where builds are to be short. Others
+# read each source as it is, so that one that includes too little is found.
+option(GPUCALL_PRECOMPILE "precompile headers of the libraries used" OFF)
+function(gpucall_precompile target)
+  if(GPUCALL_PRECOMPILE AND ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  elseif(GPUCALL_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 if(GPUCALL_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GPUCALL_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
