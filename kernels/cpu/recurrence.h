@@ -20,8 +20,8 @@ struct Recurrence {
 
 // Each section in turn makes y[n] = b[0] x[n] + z[0], and then states z[k] = z[k+1] + b[k+1] x[n] -
 // a[k+1] y[n] (transposed direct form II), in float64; results are rounded to their type. `zi`:
-// states before the first element, float64; null: zeros. `y` or `states` is null: the signal, or
-// the states after the last element. Nothing needs alignment but results. Uses several threads for
+// states before the first element, float64; null: zeros. `y`: the signal, `states`: those after
+// the last element; null: not wanted. Nothing needs alignment but results. Uses several threads for
 // many lines.
 void Recur(const Recurrence& recurrence, const std::byte* x, const std::byte* zi, std::byte* y,
            std::byte* states);

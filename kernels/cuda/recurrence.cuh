@@ -150,10 +150,9 @@ template <class T, int kSections, int kOrder, bool kTiled>
 __global__ void __launch_bounds__(kWarp) RecurrenceKernel(Recurrence r, Pass pass, long long rows) {
   using Filter = Cascade<kSections, kOrder>;
   const long long row = static_cast<long long>(blockIdx.x) * kWarp + threadIdx.x;
-  const bool states_only = pass == Pass::kSpanSignal && r.y == nullptr;
-  // Of spans the last alone leaves the state that is asked for.
-  const long long first = states_only ? rows - LinesOf(r) : 0;
-  if (states_only && (row / kWarp + 1) * kWarp <= first) return;
+  // Of a line's spans the last leaves the state that is asked for.
+  const long long first = rows - LinesOf(r);
+  if (pass == Pass::kSpanSignal && r.y == nullptr && (row / kWarp + 1) * kWarp <= first) return;
   const SpanPlace place = PlaceOf(r, pass, row, rows);
   const Filter filter(r);
   double z[Filter::kStates] = {};

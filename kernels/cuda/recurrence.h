@@ -16,7 +16,7 @@ struct Recurrence {
   enum class Type : int { kFloat32, kFloat64 } type;  // of x and results
   const void* x;
   const double* zi;  // states before the first element; null: zeros
-  // One of them is null: the signal, or the states after the last element.
+  // The signal, and the states after the last element; null: not wanted.
   void* y;
   void* states;
   long long outer, count, inner;

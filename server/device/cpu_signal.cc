@@ -15,10 +15,11 @@ absl::Status RunOnCpu(const SignalStep& step, const CpuValues& values, CpuMemory
                                       .type = real == DType::kFloat32
                                                   ? cpu::Recurrence::Type::kFloat32
                                                   : cpu::Recurrence::Type::kFloat64};
+  const auto target = [&](uint32_t value) {
+    return value == SignalStep::kNone ? nullptr : values.target(value);
+  };
   const std::byte* const zi = step.zi == SignalStep::kNone ? nullptr : values.data(step.zi);
-  std::byte* const out = values.target(step.output);
-  cpu::Recur(recurrence, values.data(step.x), zi, step.final_state ? nullptr : out,
-             step.final_state ? out : nullptr);
+  cpu::Recur(recurrence, values.data(step.x), zi, target(step.output), target(step.states));
   return absl::OkStatus();
 }
 

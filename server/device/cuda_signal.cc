@@ -80,7 +80,8 @@ class SignalRun : public StepRun {
     cuda::Recurrence recurrence = ShapeOf(group);
     recurrence.x = address(step.x);
     recurrence.zi = reinterpret_cast<const double*>(address(step.zi));
-    (step.final_state ? recurrence.states : recurrence.y) = address(step.output);
+    recurrence.y = address(step.output);
+    recurrence.states = address(step.states);
     recurrence.coefficients = reinterpret_cast<const double*>(memory_ + table_offset_);
     if (table_.size() > coefficient_count_ && RecurrenceDivides(recurrence)) {
       recurrence.power = recurrence.coefficients + coefficient_count_;

@@ -9,6 +9,7 @@
 #include "server/program/catalogue.h"
 #include "server/program/lower_operation.h"
 #include "server/program/rearrange_axes.h"
+#include "server/program/signal.h"
 
 namespace gpucall {
 namespace {
@@ -44,7 +45,12 @@ class StepMaker {
     }
     MarkUsedOutside();
     std::vector<Step> steps;
-    for (const Group& group : groups_) steps.push_back(MakeStep(group));
+    for (const Group& group : groups_) {
+      Step step = MakeStep(group);
+      const auto* const signal = std::get_if<SignalStep>(&step);
+      if (signal != nullptr && JoinSignal(*signal, steps)) continue;
+      steps.push_back(std::move(step));
+    }
     return steps;
   }
 

@@ -107,10 +107,11 @@ NetworkStep Lower(const NetworkAttributes& attributes, const Inputs& inputs) {
   return step;
 }
 
-SignalStep Lower(const SignalAttributes& attributes, const Inputs& inputs) {
+SignalStep Lower(const SignalAttributes& attributes, const Inputs& inputs, uint32_t output) {
   SignalStep step = LowerSignal(attributes, inputs.types)->step;
   step.x = inputs.values[0];
   if (inputs.values.size() > 1) step.zi = inputs.values[1];
+  (attributes.final_state ? step.states : step.output) = output;
   return step;
 }
 
@@ -120,6 +121,9 @@ struct Lowering {
 
   Step operator()(const CreationAttributes& attributes) const {
     return LowerCreation(attributes, output);  // of several kinds
+  }
+  Step operator()(const SignalAttributes& attributes) const {
+    return Lower(attributes, inputs, output);
   }
   Step operator()(const auto& attributes) const {
     auto step = Lower(attributes, inputs);

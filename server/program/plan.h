@@ -229,13 +229,14 @@ struct NetworkStep {
 // inner + i of line (o, i).
 struct SignalStep {
   static constexpr uint32_t kNone = ~0u;
-  uint32_t x, output;   // float32 or float64; lines are of parts of complex numbers
-  uint32_t zi = kNone;  // float64
+  uint32_t x;               // float32 or float64; lines are of parts of complex numbers
+  uint32_t zi = kNone;      // float64
+  uint32_t output = kNone;  // y
+  uint32_t states = kNone;  // after the last element
   int64_t sections, order;
   std::vector<double> b, a;  // order + 1 of each section; a[0] is 1
   int64_t outer, count, inner;
   int64_t axis;
-  bool final_state;  // in place of y
 };
 
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,

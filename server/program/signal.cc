@@ -96,14 +96,13 @@ class Lowering {
     step.count = lines.count;
     step.inner = lines.inner * (KindOf(x.dtype) == DTypeKind::kComplex ? 2 : 1);
     step.axis = attributes_.axis;
-    step.final_state = attributes_.final_state;
     result_.state = x.shape;
     result_.state[lines.dimension] = step.order;
     if (attributes_.kind == SignalKind::kSosfilt) {
       result_.state.insert(result_.state.begin(), step.sections);
     }
-    result_.output = {SignalResult(x.dtype), step.final_state ? result_.state : x.shape};
-    const bool needs_state = step.final_state || operands_.size() == 2;
+    result_.output = {SignalResult(x.dtype), attributes_.final_state ? result_.state : x.shape};
+    const bool needs_state = attributes_.final_state || operands_.size() == 2;
     if (!needs_state) return absl::OkStatus();
     return CheckedSizeBytes(absl::StrCat(name_, ": state"), DType::kComplex128, result_.state)
         .status();
@@ -139,5 +138,21 @@ absl::StatusOr<SignalLowering> LowerSignal(const SignalAttributes& attributes,
 }
 
 DType SignalResult(DType x) { return KindOf(x) < DTypeKind::kFloat ? DType::kFloat64 : x; }
+
+bool JoinSignal(const SignalStep& step, std::vector<Step>& steps) {
+  const auto filters_alike = [&](const SignalStep& other) {
+    return other.x == step.x && other.zi == step.zi && other.axis == step.axis &&
+           other.order == step.order && other.b == step.b && other.a == step.a;
+  };
+  uint32_t SignalStep::*const made =
+      step.output == SignalStep::kNone ? &SignalStep::states : &SignalStep::output;
+  for (Step& earlier : steps) {
+    auto* const other = std::get_if<SignalStep>(&earlier);
+    if (other == nullptr || other->*made != SignalStep::kNone || !filters_alike(*other)) continue;
+    other->*made = step.*made;
+    return true;
+  }
+  return false;
+}
 
 }  // namespace gpucall

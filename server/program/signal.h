@@ -2,6 +2,8 @@
 #ifndef GPUCALL_SERVER_PROGRAM_SIGNAL_H_
 #define GPUCALL_SERVER_PROGRAM_SIGNAL_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "server/base/tensor_type.h"
@@ -24,6 +26,10 @@ absl::StatusOr<SignalLowering> LowerSignal(const SignalAttributes& attributes,
 
 // The dtype of the result for an x of `x`: x's, float64 of integers and bools.
 DType SignalResult(DType x);
+
+// Takes the output of `step`, a signal or states, into a step among `steps` that filters the same
+// signal and has no such output yet. False: there is none.
+bool JoinSignal(const SignalStep& step, std::vector<Step>& steps);
 
 }  // namespace gpucall
 

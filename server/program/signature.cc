@@ -182,11 +182,10 @@ void AddStep(const NetworkStep& step, const Plan& plan, Signature& signature) {
 }
 
 void AddStep(const SignalStep& step, const Plan& plan, Signature& signature) {
-  for (uint32_t value : {step.x, step.zi, step.output}) signature.Add(value);
+  for (uint32_t value : {step.x, step.zi, step.output, step.states}) signature.Add(value);
   for (const int64_t field : {step.sections, step.order, step.axis}) signature.Add(field);
   signature.AddList(step.b);
   signature.AddList(step.a);
-  signature.Add(step.final_state);
   signature.Add(plan.values[step.x].dtype);
 }
 

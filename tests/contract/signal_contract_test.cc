@@ -213,6 +213,27 @@ TEST_F(DeviceTest, SignalsGoOnFromTheirState) {
   }
 }
 
+// One pass gives both, the same as two.
+TEST_F(DeviceTest, SignalsAndTheirStatesTogether) {
+  for (SignalAttributes attributes :
+       {Sections(2), Sections(9), SignalAttributes{.b = {1, 2}, .a = {1, -0.5}},
+        SignalAttributes{.b = {1}, .a = Echo(30, 0.5)}}) {
+    for (const Shape& shape : {Shape{2, 9000}, Shape{3, 70}, Shape{2, 0}}) {
+      const Array x = UniformArray(DType::kFloat32, shape, -1, 1, 3);
+      SignalAttributes states = attributes;
+      states.final_state = true;
+      Shape state_shape = Run(states, {x}).type.shape;
+      const Array zi = UniformArray(DType::kFloat64, state_shape, -1, 1, 4);
+      ProgramBuilder builder(2);
+      const uint32_t state = builder.Add(states, {0, 1});
+      const uint32_t signal = builder.Add(attributes, {0, 1});
+      const std::vector<Array> got = Run({builder.Returning({signal, state}), {x, zi}});
+      EXPECT_TRUE(SameElements(got[0], Run(attributes, {x, zi})));
+      EXPECT_TRUE(SameElements(got[1], Run(states, {x, zi})));
+    }
+  }
+}
+
 TEST_F(DeviceTest, SignalsInABatchAreThoseAlone) {
   for (const SignalAttributes& attributes :
        {SignalAttributes{.b = {1, 0.5}, .a = {1, -0.7, 0.2}}, Sections(2),

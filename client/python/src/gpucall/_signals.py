@@ -20,8 +20,9 @@ class Signals(Caller[Operand, Result]):
     """Recurrences along an axis, computed in float64.
 
     Results have the signal's dtype, float64 for integers and bools. Coefficients are real.
-    With `zi`, the state at the start, results are (y, zf), as in scipy.signal; y and zf are
-    filtered one after the other.
+    With `zi`, the state at the start, results are (y, zf), as in scipy.signal: in one pass
+    where `zi` has all its elements and 64 bits (each part), and x is no integer or half,
+    else in two.
     """
 
     @overload
