@@ -11,39 +11,42 @@ constexpr long long kMaxBlocks = 1 << 20;
 bool HasForm(int order) { return order <= kMaxFormOrder; }
 
 // What each span begins with, in place of the states that it leaves when it begins with zeros. A
-// warp for each line, of which all threads follow the states; each keeps those of its own span.
+// warp for each line: each thread computes one of the states that the next span begins with, and
+// keeps those of its own span.
 template <int kStates>
 __global__ void __launch_bounds__(kWarp) JoinSpans(Recurrence r, int form_order) {
   __shared__ double left[kWarp][kStates];
   const long long lines = LinesOf(r), spans = SpansOf(r), rows = lines * spans;
   const long long line = blockIdx.x;
-  double power[kStates][kStates], z[kStates];
+  const int lane = threadIdx.x, own = lane % kStates;
+  double power[kStates], z[kStates];
 #pragma unroll
   for (int i = 0; i < kStates; ++i) {
-#pragma unroll
-    for (int j = 0; j < kStates; ++j) power[i][j] = r.power[i * kStates + j];
+    power[i] = r.power[own * kStates + i];
     const int s = i / form_order, k = i % form_order;
     const bool given = r.zi != nullptr && s < r.sections && k < r.order;
     z[i] = given ? r.zi[StateNumber(r, line, s, k)] : 0;
   }
   for (long long first = 0; first < spans; first += kWarp) {
-    const long long row = (first + threadIdx.x) * lines + line;
-    const bool used = first + threadIdx.x < spans;
+    const long long row = (first + lane) * lines + line;
+    const bool used = first + lane < spans;
     double mine[kStates];
-    for (int i = 0; used && i < kStates; ++i) left[threadIdx.x][i] = r.scratch[i * rows + row];
+#pragma unroll
+    for (int i = 0; i < kStates; ++i) {
+      mine[i] = 0;
+      if (used) left[lane][i] = r.scratch[i * rows + row];
+    }
     __syncwarp();
     const int count = static_cast<int>(min(1LL * kWarp, spans - first));
     for (int p = 0; p < count; ++p) {
-      double next[kStates];
+      double next = left[p][own];
 #pragma unroll
       for (int i = 0; i < kStates; ++i) {
-        if (p == threadIdx.x) mine[i] = z[i];
-        next[i] = left[p][i];
-#pragma unroll
-        for (int j = 0; j < kStates; ++j) next[i] = fma(power[i][j], z[j], next[i]);
+        if (p == lane) mine[i] = z[i];
+        next = fma(power[i], z[i], next);
       }
 #pragma unroll
-      for (int i = 0; i < kStates; ++i) z[i] = next[i];
+      for (int i = 0; i < kStates; ++i) z[i] = __shfl_sync(~0u, next, i);
     }
     __syncwarp();
 #pragma unroll

@@ -112,9 +112,12 @@ __device__ void RunTiles(const Filter& filter, const T* x, T* y, const SpanPlace
       tile[lane][i] = static_cast<T>(filter.Step(static_cast<double>(tile[lane][i]), z));
     }
     __syncwarp();
-    for (int j = 0; y != nullptr && j < kWarp; ++j) {
-      const long long base = __shfl_sync(~0u, place.base, j);
-      if (e + lane < __shfl_sync(~0u, place.length, j)) y[base + e + lane] = tile[j][lane];
+    if (y != nullptr) {
+#pragma unroll 8
+      for (int j = 0; j < kWarp; ++j) {
+        const long long base = __shfl_sync(~0u, place.base, j);
+        if (e + lane < __shfl_sync(~0u, place.length, j)) y[base + e + lane] = tile[j][lane];
+      }
     }
     __syncwarp();
   }

@@ -61,8 +61,12 @@ class Expansion {
     line.axis = signal_.axis < 0 ? signal_.axis + rank : signal_.axis;
     line.weights.assign(lowering_.step.b.rbegin(), lowering_.step.b.rend());
     line.mode = BorderMode::kConstant;
-    line.output_dtype = lowering_.output.dtype;
-    Add(std::move(line), inputs_);
+    line.output_dtype = ComputedIn(x_.dtype);
+    const DType result = lowering_.output.dtype;
+    // Integers as they are; halves, whose result has their dtype, through float32.
+    const uint32_t x =
+        x_.dtype == result ? Cast(inputs_[0], result, line.output_dtype) : inputs_[0];
+    Cast(Add(line, {x}), line.output_dtype, result);
   }
 
   // zi as the step takes it.
