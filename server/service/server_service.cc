@@ -27,6 +27,8 @@ const char* KindName(OperationKind kind) {
       return "creation";
     case OperationKind::kNetwork:
       return "network";
+    case OperationKind::kSignal:
+      return "signal";
     case OperationKind::kTake:
       return "take";
     case OperationKind::kImage:
