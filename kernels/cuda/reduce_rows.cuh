@@ -1,0 +1,130 @@
+// Generated reduction kernels for lines side by side: text for NVRTC (reduce_source.cc), after
+// reduce_team.cuh.
+namespace gpucall::cuda {
+
+// kRows.
+template <class F, int kLines>
+struct Rows : Reducer<F> {
+  using Base = Reducer<F>;
+  using Base::function;
+  using Base::kApplies;
+  using Base::row;
+  using typename Base::A;
+  using typename Base::O;
+  using typename Base::S;
+  using typename Base::T;
+  using Elements = Group<S, kLines>;  // of a row of the block's lines
+  static constexpr bool kHasSegments = true;
+  static constexpr int kAhead = (sizeof(Elements) < 16 ? 16 : 8) / (sizeof(A) > 16 ? 2 : 1);
+
+  // This thread's lines line .. line + kLines - 1, and of them elements first, first + down, ...
+  // below `end`: none past the last line.
+  struct Tile {
+    long long line, segment, start, segment_first, first, end;
+    int across, down;
+  };
+  __device__ Tile FindTile() const {
+    const long long lines = row.start_sizes[0];  // side by side
+    Tile t;
+    t.across = 1 << row.across_bits;
+    t.down = kReduceThreads >> row.across_bits;
+    const long long tiles = (lines + t.across * kLines - 1) / (t.across * kLines);
+    const Division by_tile = Divide(this->block, tiles);
+    const Division at = Divide(by_tile.quotient, row.segment_count);
+    const int thread = static_cast<int>(threadIdx.x);
+    const long long column = ((by_tile.rest << row.across_bits) + thread % t.across) * kLines;
+    const bool inside = column < lines;
+    t.line = at.quotient * lines + (inside ? column : 0);
+    t.segment = at.rest;
+    t.start = Base::StartOf(t.line);
+    t.segment_first = at.rest * row.segment_size;
+    t.first = t.segment_first + (thread >> row.across_bits);
+    t.end = inside ? min(t.segment_first + row.segment_size, row.element_count) : 0;
+    return t;
+  }
+
+  __device__ long long OffsetOfRow(long long i) const {
+    return row.elements_even ? i * row.element_strides[0]
+                             : OffsetOf(row.element_sizes, row.element_strides, kReduceRank, i);
+  }
+  __device__ static const Elements& ElementsAt(const S* x) {
+    return *reinterpret_cast<const Elements*>(x);
+  }
+  __device__ void TakeOne(A (&a)[kLines], const Elements& read, long long index) const {
+#pragma unroll
+    for (int k = 0; k < kLines; ++k) {
+      const T element[1] = {T(read.at[k])};
+      TakeIn(function, a[k], element, [&](int) { return index; });
+    }
+  }
+
+  __device__ void AddEven(A (&a)[kLines], const Tile& t) const {
+    const long long step = t.down * row.element_strides[0];
+    const S* x = Base::x(t.start + t.first * row.element_strides[0]);
+    long long i = t.first;
+#pragma unroll 1
+    for (; i + (kAhead - 1) * t.down < t.end; i += kAhead * t.down, x += kAhead * step) {
+      Elements read[kAhead];
+#pragma unroll
+      for (int u = 0; u < kAhead; ++u) read[u] = ElementsAt(x + u * step);
+#pragma unroll
+      for (int k = 0; k < kLines; ++k) {
+        T elements[kAhead];
+#pragma unroll
+        for (int u = 0; u < kAhead; ++u) elements[u] = T(read[u].at[k]);
+        TakeIn(function, a[k], elements, [&](int u) { return i + u * t.down; });
+      }
+    }
+#pragma unroll 1
+    for (; i < t.end; i += t.down, x += step) TakeOne(a, ElementsAt(x), i);
+  }
+
+  __device__ void Add(A (&a)[kLines], const Tile& t) const {
+    if constexpr (kBegins<F>) {
+      const S* const x = Base::x(t.start + OffsetOfRow(t.segment_first));
+#pragma unroll
+      for (int k = 0; k < kLines; ++k) a[k] = Begin<F>(x + k);
+    }
+    if (row.elements_even) return AddEven(a, t);
+#pragma unroll 1
+    for (long long i = t.first; i < t.end; i += t.down) {
+      TakeOne(a, ElementsAt(Base::x(t.start + OffsetOfRow(i))), i);
+    }
+  }
+
+  __device__ void Run(bool applies) const {
+    const Tile t = FindTile();
+    A a[kLines];
+    if (applies) {
+#pragma unroll
+      for (int k = 0; k < kLines; ++k) a[k] = Base::Partial(t.line + k, 0);
+    } else {
+      Add(a, t);
+      Base::MergeColumns(a, t.across);
+      if (t.first == t.segment_first && t.end > 0) {
+#pragma unroll
+        for (int k = 0; k < kLines; ++k) Base::Write(t.line + k, t.segment, a[k]);
+      }
+    }
+    if constexpr (kApplies) {
+      if (applies || row.segment_count == 1) Apply(a, t);
+    }
+  }
+
+  __device__ void Apply(const A (&a)[kLines], const Tile& t) const {
+    typename F::Line lines[kLines];
+#pragma unroll
+    for (int k = 0; k < kLines; ++k) lines[k] = function.Prepare(a[k]);
+#pragma unroll 2
+    for (long long i = t.first; i < t.end; i += t.down) {
+      const long long offset = t.start + OffsetOfRow(i);
+      const Elements read = ElementsAt(Base::x(offset));
+      Group<O, kLines> written;
+#pragma unroll
+      for (int k = 0; k < kLines; ++k) written.at[k] = function.Apply(lines[k], T(read.at[k]));
+      *reinterpret_cast<Group<O, kLines>*>(Base::out(offset)) = written;
+    }
+  }
+};
+
+}  // namespace gpucall::cuda
