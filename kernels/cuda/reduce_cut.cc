@@ -16,6 +16,8 @@ constexpr int64_t kSegmentUnit = 1024;
 constexpr int64_t kMinRun = 64;        // shorter runs are read as scattered elements
 constexpr int64_t kMaxWarpRun = 2048;  // longer runs are read by a whole block
 constexpr int64_t kRowsAThread = 16;   // at a time, at most
+constexpr int64_t kRowsHeld = 8;       // by a thread
+constexpr int64_t kMinRowBytes = 64;
 constexpr int64_t kMaxPackedLine = 15;
 constexpr int64_t kMaxPackedRow = 4;
 constexpr int64_t kMaxPackedElements = 64;  // of a thread
@@ -95,11 +97,29 @@ class Cutter {
     row_.segment_count = DivideUp(row_.element_count, row_.segment_size);
   }
 
+  // Of rows at least kMinRowBytes are read.
+  bool HoldRows(int64_t across) {
+    const int down_bits = BitsFor(DivideUp(row_.element_count, kRowsHeld));
+    const int64_t row_bytes = int64_t{kGroupBytes / width_ * row_.width}
+                              << (kBlockBits - down_bits);
+    if (results_ == ReduceResults::kOfLines || !row_.elements_even || down_bits > kBlockBits ||
+        row_bytes < kMinRowBytes || 2 * across < 1 << (kBlockBits - down_bits)) {
+      return false;
+    }
+    row_.form = ReduceForm::kHeldRows;
+    row_.across_bits = kBlockBits - down_bits;
+    row_.width =
+        16 * row_.width + static_cast<int>(DivideUp(row_.element_count, int64_t{1} << down_bits));
+    row_.segment_size = row_.element_count;
+    return true;
+  }
+
   void CutRows(int64_t lines) {
     row_.form = ReduceForm::kRows;
     const int64_t wide = std::min(width_, 8);
     row_.width = static_cast<int>(lines % wide == 0 ? wide : 1);
     const int64_t across = DivideUp(lines, row_.width);
+    if (HoldRows(across)) return;
     row_.across_bits = std::min(BitsFor(across), kWarpBits);
     // Of short lines a thread takes several elements all the same.
     while (row_.across_bits < std::min(BitsFor(across), kBlockBits) &&
@@ -140,7 +160,9 @@ class Cutter {
     const bool blocks = run > kMaxWarpRun;
     row_.form = blocks ? ReduceForm::kBlocks : ReduceForm::kTeams;
     row_.team_bits = blocks ? kBlockBits : std::min(BitsFor(DivideUp(groups, 4)), kWarpBits);
-    row_.width = groups <= 4 << row_.team_bits || width_ > 4 ? 4 : 8;
+    row_.width =
+        groups <= 4 << row_.team_bits || width_ > 4 || results_ == ReduceResults::kOfElements ? 4
+                                                                                              : 8;
     // A warp has its share of what a block would have.
     const int64_t teams = blocks ? 1 : kReduceThreads >> kWarpBits;
     const int64_t wanted = std::clamp(total_ / kWantedBlocks, kMinSegment, kMaxSegment) / teams;
@@ -197,9 +219,11 @@ int64_t ReduceBlockCount(const ReduceRow& row) {
       return DivideUp(row.line_count, int64_t{kReduceThreads} * row.lines_a_thread);
     case ReduceForm::kPackedRows:
       return row.line_count / row.width * row.segment_count;
-    case ReduceForm::kRows: {
+    case ReduceForm::kRows:
+    case ReduceForm::kHeldRows: {
       const int64_t lines = row.start_sizes[0];
-      const int64_t tiles = DivideUp(lines, int64_t{row.width} << row.across_bits);
+      const int64_t width = row.form == ReduceForm::kRows ? row.width : row.width / 16;
+      const int64_t tiles = DivideUp(lines, width << row.across_bits);
       return row.line_count / lines * tiles * row.segment_count;
     }
     default:

@@ -22,8 +22,10 @@ enum class ReduceForm : int {
   // A team takes one segment of one line, whose elements are found one by one.
   kScattered,
   // A block takes a segment of lines that start side by side: a row of `across` times `width`
-  // lines at a time.
+  // lines at a time. kHeldRows: of functions with an element for each, short lines that the block's
+  // registers hold; `width` is 16 times that, plus the elements of a line that a thread holds.
   kRows,
+  kHeldRows,
   // Lines of `width` elements, one behind the other: a thread takes as many as a group has
   // elements.
   kPackedLines,

@@ -58,6 +58,24 @@ struct Rows : Reducer<F> {
     }
   }
 
+  // Some elements of each line.
+  template <int kCount, class At>
+  __device__ void TakeHeld(A (&a)[kLines], const Elements (&read)[kCount], At at) const {
+#pragma unroll
+    for (int k = 0; k < kLines; ++k) {
+      T elements[kCount];
+#pragma unroll
+      for (int u = 0; u < kCount; ++u) elements[u] = T(read[u].at[k]);
+      TakeIn(function, a[k], elements, at);
+    }
+  }
+  // Elements i, i + down, ...; the first is at x.
+  __device__ void AddOneByOne(A (&a)[kLines], const Tile& t, const S* x, long long i) const {
+    const long long step = t.down * row.element_strides[0];
+#pragma unroll 1
+    for (; i < t.end; i += t.down, x += step) TakeOne(a, ElementsAt(x), i);
+  }
+
   __device__ void AddEven(A (&a)[kLines], const Tile& t) const {
     const long long step = t.down * row.element_strides[0];
     const S* x = Base::x(t.start + t.first * row.element_strides[0]);
@@ -67,16 +85,9 @@ struct Rows : Reducer<F> {
       Elements read[kAhead];
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) read[u] = ElementsAt(x + u * step);
-#pragma unroll
-      for (int k = 0; k < kLines; ++k) {
-        T elements[kAhead];
-#pragma unroll
-        for (int u = 0; u < kAhead; ++u) elements[u] = T(read[u].at[k]);
-        TakeIn(function, a[k], elements, [&](int u) { return i + u * t.down; });
-      }
+      TakeHeld(a, read, [&](int u) { return i + u * t.down; });
     }
-#pragma unroll 1
-    for (; i < t.end; i += t.down, x += step) TakeOne(a, ElementsAt(x), i);
+    AddOneByOne(a, t, x, i);
   }
 
   __device__ void Add(A (&a)[kLines], const Tile& t) const {
@@ -118,11 +129,57 @@ struct Rows : Reducer<F> {
 #pragma unroll 2
     for (long long i = t.first; i < t.end; i += t.down) {
       const long long offset = t.start + OffsetOfRow(i);
-      const Elements read = ElementsAt(Base::x(offset));
-      Group<O, kLines> written;
+      WriteRow(lines, ElementsAt(Base::x(offset)), offset);
+    }
+  }
+  template <class Line>
+  __device__ void WriteRow(const Line (&lines)[kLines], const Elements& read,
+                           long long offset) const {
+    Group<O, kLines> written;
 #pragma unroll
-      for (int k = 0; k < kLines; ++k) written.at[k] = function.Apply(lines[k], T(read.at[k]));
-      *reinterpret_cast<Group<O, kLines>*>(Base::out(offset)) = written;
+    for (int k = 0; k < kLines; ++k) written.at[k] = function.Apply(lines[k], T(read.at[k]));
+    *reinterpret_cast<Group<O, kLines>*>(Base::out(offset)) = written;
+  }
+};
+
+// kHeldRows: a thread holds kHeld elements of each of its lines, or one less.
+template <class F, int kCode, int kLines = kCode / 16, int kHeld = kCode % 16>
+struct HeldRows : Rows<F, kLines> {
+  using Base = Rows<F, kLines>;
+  using Base::function;
+  using Base::row;
+  using typename Base::A;
+  static constexpr bool kHasSegments = false;
+
+  __device__ void Run(bool) const {
+    const auto t = Base::FindTile();
+    const long long step = t.down * row.element_strides[0];
+    const long long offset = t.start + t.first * row.element_strides[0];
+    typename Base::Elements held[kHeld];
+#pragma unroll
+    for (int u = 0; u < kHeld; ++u) {
+      if (t.first + u * t.down < t.end) held[u] = Base::ElementsAt(Base::x(offset + u * step));
+    }
+    A a[kLines];
+    if constexpr (kBegins<F>) {
+#pragma unroll
+      for (int k = 0; k < kLines; ++k) a[k] = Begin<F>(Base::x(t.start + k));
+    }
+    if constexpr (kHeld > 1) {
+      typename Base::Elements all[kHeld - 1];
+#pragma unroll
+      for (int u = 0; u < kHeld - 1; ++u) all[u] = held[u];
+      if (t.end > 0) Base::TakeHeld(a, all, [&](int u) { return t.first + u * t.down; });
+    }
+    const long long last = t.first + (kHeld - 1) * t.down;
+    if (last < t.end) Base::TakeOne(a, held[kHeld - 1], last);
+    Base::MergeColumns(a, t.across);
+    typename F::Line lines[kLines];
+#pragma unroll
+    for (int k = 0; k < kLines; ++k) lines[k] = function.Prepare(a[k]);
+#pragma unroll
+    for (int u = 0; u < kHeld; ++u) {
+      if (t.first + u * t.down < t.end) Base::WriteRow(lines, held[u], offset + u * step);
     }
   }
 };

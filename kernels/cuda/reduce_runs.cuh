@@ -49,12 +49,16 @@ struct Along : Reducer<F> {
       TakeIn(function, a, elements, [&](int k) { return index + group * kWidth + k; });
     }
   }
-  __device__ void TakeLoose(A& a, const S* x, const Cut& cut, int lane, int team,
+  // Those before and after the groups: a thread's first is read ahead, as all are mostly.
+  __device__ static S ReadLoose(const S* x, const Cut& cut, int lane) {
+    return lane < cut.count - cut.groups * kWidth ? x[LooseOf(cut, lane)] : S();
+  }
+  __device__ void TakeLoose(A& a, S read, const S* x, const Cut& cut, int lane, int team,
                             long long index) const {
 #pragma unroll 1
     for (int i = lane; i < cut.count - cut.groups * kWidth; i += team) {
       const int at = LooseOf(cut, i);
-      const T element[1] = {T(x[at])};
+      const T element[1] = {T(i == lane ? read : x[at])};
       TakeIn(function, a, element, [&](int) { return index + at; });
     }
   }
@@ -125,13 +129,14 @@ struct Runs : Along<F, kAhead> {
 
   __device__ void Add(A& a, const S* x, int count, int lane, int team, long long index) const {
     const auto cut = Base::CutOf(x, count);
+    const S loose = Base::ReadLoose(x, cut, lane);
 #pragma unroll 1
     for (int i = lane; i < cut.groups; i += kAhead * team) {
       typename Base::Groups read[kAhead];
       Base::Read(x, cut, i, team, read);
       Base::TakeRead(a, read, cut, i, team, index);
     }
-    Base::TakeLoose(a, x, cut, lane, team, index);
+    Base::TakeLoose(a, loose, x, cut, lane, team, index);
   }
 
   __device__ void Run(bool applies) const {
@@ -195,9 +200,10 @@ struct HeldRuns : Along<F, kAhead> {
     const auto cut = Base::CutOf(x, any ? static_cast<int>(row.element_count) : 0);
     typename Base::Groups read[kAhead];
     Base::Read(x, cut, lane, team, read);
+    const S loose = Base::ReadLoose(x, cut, lane);
     A a = Begin<F>(x);
     Base::TakeRead(a, read, cut, lane, team, 0);
-    Base::TakeLoose(a, x, cut, lane, team, 0);
+    Base::TakeLoose(a, loose, x, cut, lane, team, 0);
     Base::template MergeTeam<kBlock>(a, team);
     const auto prepared = function.Prepare(a);
     Base::WriteGroups(prepared, read, Base::out(offset), cut, lane, team);

@@ -24,6 +24,8 @@ Form FormOf(ReduceForm form) {
       return {"Scattered", "", kReduceRunsText};
     case ReduceForm::kRows:
       return {"Rows", "", kReduceRowsText};
+    case ReduceForm::kHeldRows:
+      return {"HeldRows", "", kReduceRowsText};
     case ReduceForm::kPackedLines:
       return {"PackedLines", "", kReducePackedText};
     case ReduceForm::kPackedRows:
@@ -53,7 +55,7 @@ std::string ReducePrelude(ReduceForm form) {
 std::string ReduceSource(const ReduceKernel& kernel, std::string_view name) {
   std::string source = "extern \"C\" __global__ void __launch_bounds__(256, ";
   // Of a multiprocessor at once, that enough loads be in flight.
-  source.append(kernel.width > 8 ? "2) " : "3) ");
+  source.append(kernel.form == ReduceForm::kHeldBlocks && kernel.width > 8 ? "2) " : "3) ");
   source.append(name);
   source.append(
       "(const __grid_constant__ gpucall::cuda::ReduceRow only,\n"

@@ -12,7 +12,9 @@ __device__ __noinline__ Division Divide(long long value, long long by) {
     const unsigned v = static_cast<unsigned>(value), b = static_cast<unsigned>(by);
     return {v / b, v % b};
   }
-  return {value / by, value % by};
+  const auto quotient =
+      static_cast<unsigned long long>(value) / static_cast<unsigned long long>(by);
+  return {static_cast<long long>(quotient), value - static_cast<long long>(quotient) * by};
 }
 
 // Not inlined, as NVRTC would take seconds.
@@ -143,7 +145,7 @@ struct Reducer {
 
   // A block takes the partials of lines side by side.
   __device__ void MergePartials() const {
-    constexpr int kTogether = sizeof(A) > 16 ? 2 : 8;
+    constexpr int kTogether = sizeof(A) > 8 ? 2 : 8;
     const int across = 1 << row.merge_bits, down = kReduceThreads >> row.merge_bits;
     const long long line = (block << row.merge_bits) + threadIdx.x % across;
     A a[1];

@@ -68,6 +68,21 @@ TEST(ReduceRow, LinesThatAreHeld) {
   EXPECT_EQ(form_of(16384, ElementType::kFloat64), ReduceForm::kBlocks);
 }
 
+TEST(ReduceRow, RowsThatAreHeld) {
+  const auto form_of = [](int64_t count, int64_t lines) {
+    const std::vector<int64_t> sizes = {3, lines}, strides = {count * lines, 1};
+    const std::vector<int64_t> elements = {count}, between = {lines};
+    return MakeReduceRow({sizes, strides, elements, between}, ElementType::kFloat32,
+                         ReduceResults::kOfElements)
+        .form;
+  };
+  EXPECT_EQ(form_of(512, 1024), ReduceForm::kHeldRows);
+  EXPECT_EQ(form_of(513, 1024), ReduceForm::kRows);  // too long
+  EXPECT_EQ(form_of(20, 256), ReduceForm::kHeldRows);
+  EXPECT_EQ(form_of(20, 64), ReduceForm::kRows);     // too few threads would have lines
+  EXPECT_EQ(form_of(512, 1023), ReduceForm::kRows);  // too narrow
+}
+
 TEST(ReduceRow, NoLinesNoBlocks) {
   const std::vector<int64_t> zero = {0}, three = {3}, one = {1};
   const ReduceRow none =
