@@ -136,13 +136,14 @@ class Cutter {
 
   // A line of one run that the registers of a team hold.
   bool Hold(int64_t groups) {
-    if (results_ == ReduceResults::kOfLines || row_.run_count > 1) return false;
+    if (row_.run_count > 1) return false;
     if (groups <= 8 << kWarpBits) {
       row_.form = ReduceForm::kHeldTeams;
-      row_.width = groups <= 4 << kWarpBits ? 4 : 8;
+      row_.width = groups <= kFewGroups << kWarpBits ? kFewGroups : 8;
       row_.team_bits = std::min(BitsFor(DivideUp(groups, row_.width)), kWarpBits);
     } else if (groups <= 16 << kBlockBits) {
       row_.form = ReduceForm::kHeldBlocks;
+      row_.team_bits = kBlockBits;
       row_.width = 1 << std::max(BitsFor(DivideUp(groups, kReduceThreads)), 1);
     } else {
       return false;
@@ -159,7 +160,8 @@ class Cutter {
     const int64_t groups = DivideUp(std::min(run, kMaxSegment), width_);
     const bool blocks = run > kMaxWarpRun;
     row_.form = blocks ? ReduceForm::kBlocks : ReduceForm::kTeams;
-    row_.team_bits = blocks ? kBlockBits : std::min(BitsFor(DivideUp(groups, 4)), kWarpBits);
+    row_.team_bits =
+        blocks ? kBlockBits : std::min(BitsFor(DivideUp(groups, kFewGroups)), kWarpBits);
     row_.width =
         groups <= 4 << row_.team_bits || width_ > 4 || results_ == ReduceResults::kOfElements ? 4
                                                                                               : 8;

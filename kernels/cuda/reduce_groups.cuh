@@ -16,6 +16,20 @@ struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Group {
   T at[kWidth];
 };
 
+// A copy that the compiler does not compute with any earlier: what it makes of many elements at
+// once would take more registers than there are, or wait for one before it asks for the others.
+template <class G>
+__device__ inline G Later(const G& group) {
+  constexpr int kWords = (sizeof(G) + 3) / 4;
+  unsigned words[kWords] = {};
+  memcpy(words, &group, sizeof(G));
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) asm volatile("" : "+r"(words[w]));
+  G result;
+  memcpy(&result, words, sizeof(G));
+  return result;
+}
+
 // Whichever is kept: NaN, or the larger where kSign is 1, the smaller where it is -1.
 template <int kSign, class T>
 __device__ inline T Better(T a, T b) {
@@ -47,7 +61,8 @@ template <class T>
 inline constexpr bool kIsNarrow = sizeof(T) <= 4 && !reduce::kIsFloat<T>;
 
 // ---- Take(function, a, x, at): `a` takes in the elements x, of which number k has index at(k),
-// which rises with k. Those that are not here are added one by one.
+// which rises with k, and from one call to the next unless there is one element. Functions that are
+// not here add them one by one.
 
 template <class T, int kCount>
 __device__ double SumOfFloats(const T (&x)[kCount]) {
@@ -109,9 +124,10 @@ __device__ void Take(const reduce::Extreme<kSign, T>&,
 }
 
 template <int kSign, class T, int kCount, class At>
-__device__ void Take(const reduce::ArgExtreme<kSign, T>&,
+__device__ void Take(const reduce::ArgExtreme<kSign, T>& function,
                      typename reduce::ArgExtreme<kSign, T>::Accumulator& a, const T (&x)[kCount],
                      At at) {
+  if constexpr (kCount == 1) return function.Add(a, x[0], at(0));
   const T best = BestOf<kSign>(x);
   if (a.index >= 0 && !reduce::IsBefore<kSign>(best, a.best)) return;
   a.best = best;
@@ -184,7 +200,7 @@ template <class Function, class S>
 __device__ typename Function::Accumulator Begin(const S* x) {
   typename Function::Accumulator a;
   if constexpr (kBegins<Function>) {
-    a.shift = static_cast<double>(static_cast<typename Function::Element>(*x));
+    a.shift = static_cast<double>(static_cast<typename Function::Element>(Later(*x)));
   }
   return a;
 }

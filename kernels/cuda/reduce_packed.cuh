@@ -5,6 +5,8 @@ namespace gpucall::cuda {
 
 template <class F, int kLength>
 struct Packed : Reducer<F> {
+  static constexpr int kBlocksAtOnce = kLength > 4 ? 2 : 3;
+
   using Base = Reducer<F>;
   using Base::kWidth;
   using typename Base::O;

@@ -6,14 +6,16 @@
 namespace gpucall::cuda {
 
 inline constexpr int kReduceThreads = 256;  // of a block
+inline constexpr int kFewGroups = 4;        // teams whose threads take more are 32 threads
 inline constexpr int kReduceRank = 4;       // of starts, and of elements, of lines of a dense array
 
 // How blocks read; each is a kernel of its own, for each `width`. A group is the elements of 16
 // bytes.
 enum class ReduceForm : int {
   // A team of threads takes one segment of one line, in runs of elements that lie together; a
-  // thread has `width` groups in flight. kHeld: of functions with an element for each, lines of one
-  // run and segment that a team's registers hold.
+  // thread has `width` groups in flight. kHeld: lines of one run and segment, of which no thread
+  // has
+  // more groups than that.
   kTeams,
   kHeldTeams,
   // The same, and the team is a block.

@@ -15,6 +15,7 @@ struct Rows : Reducer<F> {
   using typename Base::T;
   using Elements = Group<S, kLines>;  // of a row of the block's lines
   static constexpr bool kHasSegments = true;
+  static constexpr int kBlocksAtOnce = sizeof(A) > 8 ? 3 : 4;
   static constexpr int kAhead = (sizeof(Elements) < 16 ? 16 : 8) / (sizeof(A) > 16 ? 2 : 1);
 
   // This thread's lines line .. line + kLines - 1, and of them elements first, first + down, ...
@@ -155,10 +156,12 @@ struct HeldRows : Rows<F, kLines> {
     const auto t = Base::FindTile();
     const long long step = t.down * row.element_strides[0];
     const long long offset = t.start + t.first * row.element_strides[0];
+    const long long last = t.first + (kHeld - 1) * t.down;
     typename Base::Elements held[kHeld];
 #pragma unroll
     for (int u = 0; u < kHeld; ++u) {
-      if (t.first + u * t.down < t.end) held[u] = Base::ElementsAt(Base::x(offset + u * step));
+      const bool there = u < kHeld - 1 || last < row.element_count;
+      held[u] = Base::ElementsAt(Base::x(there ? offset + u * step : t.start));
     }
     A a[kLines];
     if constexpr (kBegins<F>) {
@@ -171,7 +174,6 @@ struct HeldRows : Rows<F, kLines> {
       for (int u = 0; u < kHeld - 1; ++u) all[u] = held[u];
       if (t.end > 0) Base::TakeHeld(a, all, [&](int u) { return t.first + u * t.down; });
     }
-    const long long last = t.first + (kHeld - 1) * t.down;
     if (last < t.end) Base::TakeOne(a, held[kHeld - 1], last);
     Base::MergeColumns(a, t.across);
     typename F::Line lines[kLines];

@@ -3,7 +3,7 @@
 namespace gpucall::cuda {
 
 // Elements that lie together, shared out among a team: whole groups, and those before and after.
-template <class F, int kAhead>
+template <class F, bool kBlock, int kAhead>
 struct Along : Reducer<F> {
   using Base = Reducer<F>;
   using Base::function;
@@ -13,6 +13,13 @@ struct Along : Reducer<F> {
   using typename Base::S;
   using typename Base::T;
   using Groups = Group<S, kWidth>;
+
+  static constexpr int kBlocksAtOnce = kAhead > 8 ? 2 : Base::kApplies && sizeof(A) > 16 ? 3 : 4;
+
+  // Of the team's number of threads.
+  __device__ static int TeamBits(const ReduceRow& row) {
+    return kBlock ? 8 : kAhead > kFewGroups ? 5 : row.team_bits;
+  }
 
   // Of a run: groups from `head` on.
   struct Cut {
@@ -27,14 +34,13 @@ struct Along : Reducer<F> {
     return i < cut.head ? i : i + cut.groups * kWidth;
   }
 
-  // Groups first, first + team, ... that there are.
+  // Groups first, first + team, ... ; in place of those that there are not, the last. All are asked
+  // for before any is used: a condition would hold the next back. REQUIRES: there are groups.
   __device__ static void Read(const S* x, const Cut& cut, int first, int team,
                               Groups (&read)[kAhead]) {
-    const Groups* const from = reinterpret_cast<const Groups*>(x + cut.head) + first;
+    const Groups* const from = reinterpret_cast<const Groups*>(x + cut.head);
 #pragma unroll
-    for (int u = 0; u < kAhead; ++u) {
-      if (first + u * team < cut.groups) read[u] = from[u * team];
-    }
+    for (int u = 0; u < kAhead; ++u) read[u] = from[min(first + u * team, cut.groups - 1)];
   }
   __device__ void TakeRead(A& a, const Groups (&read)[kAhead], const Cut& cut, int first, int team,
                            long long index) const {
@@ -43,9 +49,10 @@ struct Along : Reducer<F> {
     for (int u = 0; u < kAhead; ++u) {
       const int group = first + u * team;
       if (group >= cut.groups) break;
+      const Groups now = Later(read[u]);
       T elements[kWidth];
 #pragma unroll
-      for (int k = 0; k < kWidth; ++k) elements[k] = T(read[u].at[k]);
+      for (int k = 0; k < kWidth; ++k) elements[k] = T(now.at[k]);
       TakeIn(function, a, elements, [&](int k) { return index + group * kWidth + k; });
     }
   }
@@ -89,8 +96,8 @@ struct Along : Reducer<F> {
 
 // kTeams, kBlocks.
 template <class F, bool kBlock, int kAhead>
-struct Runs : Along<F, kAhead> {
-  using Base = Along<F, kAhead>;
+struct Runs : Along<F, kBlock, kAhead> {
+  using Base = Along<F, kBlock, kAhead>;
   using Base::function;
   using Base::kApplies;
   using Base::row;
@@ -98,33 +105,33 @@ struct Runs : Along<F, kAhead> {
   using typename Base::S;
   static constexpr bool kHasSegments = true;
 
-  // Runs first .. end - 1 of a line, and of each `count` elements from number `in_run`.
+  // Runs first .. end - 1 of a line, and of each `count` elements from number `in_run` on, which of
+  // the first run are at `start`.
   struct Segment {
-    long long line, number, start, first, end, in_run;
-    int count;
+    long long start, in_run;
+    int first, end, count;
   };
+  // Its line and its number in the line.
+  __device__ Division NumberOf(long long item) const {
+    return row.segment_count == 1 ? Division{item, 0} : Divide(item, row.segment_count);
+  }
   __device__ Segment SegmentOf(long long item) const {
     Segment s = {};
     if (item >= row.line_count * row.segment_count) return s;
-    const Division at =
-        row.segment_count == 1 ? Division{item, 0} : Divide(item, row.segment_count);
-    s.line = at.quotient;
-    s.number = at.rest;
-    s.start = Base::StartOf(s.line);
+    const Division at = NumberOf(item);
     const Division part = row.run_count == 1 ? Division{0, at.rest}
                           : row.parts == 1   ? Division{at.rest, 0}
                                              : Divide(at.rest, row.parts);
-    s.first = part.quotient * row.runs_a_segment;
-    s.end = min(s.first + row.runs_a_segment, row.run_count);
+    s.first = static_cast<int>(part.quotient * row.runs_a_segment);
+    s.end = static_cast<int>(min(s.first + row.runs_a_segment, row.run_count));
     s.in_run = part.rest * row.segment_size;
+    s.start = Base::StartOf(at.quotient) + s.in_run;
     s.count = static_cast<int>(min(row.segment_size, row.element_sizes[0] - s.in_run));
     return s;
   }
-  __device__ long long OffsetOfRun(const Segment& s, long long run) const {
-    return s.start + s.in_run +
-           (row.run_count == 1
-                ? 0
-                : OffsetOf(row.element_sizes + 1, row.element_strides + 1, kReduceRank - 1, run));
+  __device__ long long OffsetOfRun(const Segment& s, int run) const {
+    if (row.run_count == 1) return s.start;
+    return s.start + OffsetOf(row.element_sizes + 1, row.element_strides + 1, kReduceRank - 1, run);
   }
 
   __device__ void Add(A& a, const S* x, int count, int lane, int team, long long index) const {
@@ -140,21 +147,26 @@ struct Runs : Along<F, kAhead> {
   }
 
   __device__ void Run(bool applies) const {
-    const int bits = kBlock ? 8 : row.team_bits, team = 1 << bits;
+    const int bits = Base::TeamBits(row), team = 1 << bits;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % team;
-    const Segment s = SegmentOf((this->block << (8 - bits)) + (thread >> bits));
+    const long long item = (this->block << (8 - bits)) + (thread >> bits);
+    const Segment s = SegmentOf(item);
     A a;
     if (!applies) {
-      if (s.first < s.end) a = Begin<F>(Base::x(OffsetOfRun(s, s.first)));
+      if (kBegins<F> && s.first < s.end) a = Begin<F>(Base::x(OffsetOfRun(s, s.first)));
 #pragma unroll 1
-      for (long long run = s.first; run < s.end; ++run) {
+      for (int run = s.first; run < s.end; ++run) {
         Add(a, Base::x(OffsetOfRun(s, run)), s.count, lane, team,
             run * row.element_sizes[0] + s.in_run);
       }
       Base::template MergeTeam<kBlock>(a, team);
-      if (s.first < s.end && lane == 0) Base::Write(s.line, s.number, a);
-    } else if (s.first < s.end) {
-      a = Base::Partial(s.line, 0);
+    }
+    if (s.first >= s.end) return;
+    const Division at = NumberOf(item);
+    if (applies) {
+      a = Base::Partial(at.quotient, 0);
+    } else if (lane == 0) {
+      Base::Write(at.quotient, at.rest, a);
     }
     if constexpr (kApplies) {
       if (!applies && row.segment_count > 1) return;
@@ -165,7 +177,7 @@ struct Runs : Along<F, kAhead> {
   template <class Line>
   __device__ void Apply(const Segment& s, const Line& line, int lane, int team) const {
 #pragma unroll 1
-    for (long long run = s.first; run < s.end; ++run) {
+    for (int run = s.first; run < s.end; ++run) {
       const long long offset = OffsetOfRun(s, run);
       const S* const x = Base::x(offset);
       const auto cut = Base::CutOf(x, s.count);
@@ -182,16 +194,17 @@ struct Runs : Along<F, kAhead> {
 
 // kHeldTeams, kHeldBlocks.
 template <class F, bool kBlock, int kAhead>
-struct HeldRuns : Along<F, kAhead> {
-  using Base = Along<F, kAhead>;
+struct HeldRuns : Along<F, kBlock, kAhead> {
+  using Base = Along<F, kBlock, kAhead>;
   using Base::function;
+  using Base::kApplies;
   using Base::row;
   using typename Base::A;
   using typename Base::S;
   static constexpr bool kHasSegments = false;
 
   __device__ void Run(bool) const {
-    const int bits = kBlock ? 8 : row.team_bits, team = 1 << bits;
+    const int bits = Base::TeamBits(row), team = 1 << bits;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % team;
     const long long line = (this->block << (8 - bits)) + (thread >> bits);
     const bool any = line < row.line_count;
@@ -199,15 +212,19 @@ struct HeldRuns : Along<F, kAhead> {
     const S* const x = Base::x(offset);
     const auto cut = Base::CutOf(x, any ? static_cast<int>(row.element_count) : 0);
     typename Base::Groups read[kAhead];
-    Base::Read(x, cut, lane, team, read);
+    if (cut.groups > 0) Base::Read(x, cut, lane, team, read);
     const S loose = Base::ReadLoose(x, cut, lane);
     A a = Begin<F>(x);
     Base::TakeRead(a, read, cut, lane, team, 0);
     Base::TakeLoose(a, loose, x, cut, lane, team, 0);
     Base::template MergeTeam<kBlock>(a, team);
-    const auto prepared = function.Prepare(a);
-    Base::WriteGroups(prepared, read, Base::out(offset), cut, lane, team);
-    Base::WriteLoose(prepared, x, Base::out(offset), cut, lane, team);
+    if constexpr (kApplies) {
+      const auto prepared = function.Prepare(a);
+      Base::WriteGroups(prepared, read, Base::out(offset), cut, lane, team);
+      Base::WriteLoose(prepared, x, Base::out(offset), cut, lane, team);
+    } else {
+      if (any && lane == 0) *Base::out(line) = function.Result(a, row.element_count);
+    }
   }
 };
 
@@ -222,6 +239,7 @@ struct Scattered : Reducer<F> {
   using typename Base::S;
   using typename Base::T;
   static constexpr bool kHasSegments = true;
+  static constexpr int kBlocksAtOnce = 4;
 
   __device__ long long ElementOf(long long start, long long i) const {
     return start + OffsetOf(row.element_sizes, row.element_strides, kReduceRank, i);

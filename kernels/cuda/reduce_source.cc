@@ -53,10 +53,9 @@ std::string ReducePrelude(ReduceForm form) {
 }
 
 std::string ReduceSource(const ReduceKernel& kernel, std::string_view name) {
+  const std::string form = "gpucall::cuda::" + TemplateOf(kernel);
   std::string source = "extern \"C\" __global__ void __launch_bounds__(256, ";
-  // Of a multiprocessor at once, that enough loads be in flight.
-  source.append(kernel.form == ReduceForm::kHeldBlocks && kernel.width > 8 ? "2) " : "3) ");
-  source.append(name);
+  source.append(form).append("::kBlocksAtOnce) ").append(name);
   source.append(
       "(const __grid_constant__ gpucall::cuda::ReduceRow only,\n"
       "    const gpucall::cuda::ReduceRow* table, int row_count,\n"
@@ -64,9 +63,8 @@ std::string ReduceSource(const ReduceKernel& kernel, std::string_view name) {
       "  const gpucall::cuda::ReduceRow& row =\n"
       "      row_count == 1 ? only : gpucall::cuda::FindRow(table, row_count, pass == "
       "gpucall::cuda::ReducePass::kMerge);\n"
-      "  gpucall::cuda::Reduce<gpucall::cuda::");
-  source.append(TemplateOf(kernel));
-  return source.append(">(row, pass, parameter);\n}\n");
+      "  gpucall::cuda::Reduce<");
+  return source.append(form).append(">(row, pass, parameter);\n}\n");
 }
 
 }  // namespace gpucall::cuda

@@ -48,6 +48,13 @@ __device__ __noinline__ const ReduceRow& FindRow(const ReduceRow* table, int row
   return table[low];
 }
 
+// Tells the compiler that a pointer is to global memory.
+template <class T>
+__device__ inline T* InGlobal(T* pointer) {
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
+
 template <class F>
 struct Reducer {
   using Function = F;
@@ -129,10 +136,12 @@ struct Reducer {
     return row.starts_even ? line * row.start_strides[0]
                            : OffsetOf(row.start_sizes, row.start_strides, kReduceRank, line);
   }
-  __device__ const S* x(long long offset) const { return static_cast<const S*>(row.x) + offset; }
-  __device__ O* out(long long offset) const { return static_cast<O*>(row.out) + offset; }
+  __device__ const S* x(long long offset) const {
+    return static_cast<const S*>(InGlobal(row.x)) + offset;
+  }
+  __device__ O* out(long long offset) const { return static_cast<O*>(InGlobal(row.out)) + offset; }
   __device__ A& Partial(long long line, long long segment) const {
-    return static_cast<A*>(row.partials)[segment * row.line_count + line];
+    return static_cast<A*>(InGlobal(row.partials))[segment * row.line_count + line];
   }
 
   __device__ void Write(long long line, long long segment, const A& a) const {
@@ -171,7 +180,8 @@ struct Reducer {
   }
 };
 
-// Form: Run(applies), and whether it may have several segments.
+// A form has Run(applies), kHasSegments (whether it may have several), and kBlocksAtOnce: of a
+// multiprocessor, so that enough loads are in flight.
 template <class Form>
 __device__ void Reduce(const ReduceRow& row, ReducePass pass, double parameter) {
   typename Form::Function function = {};

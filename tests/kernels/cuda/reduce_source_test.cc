@@ -49,13 +49,13 @@ struct Variant {
 // Of each form one or two.
 std::vector<Variant> VariantsOf(std::string_view function, ElementType type) {
   const int width = std::min(16 / ElementBytes(type), 8);
-  std::vector<Variant> variants = {{ReduceForm::kTeams, 4},       {ReduceForm::kBlocks, 4},
-                                   {ReduceForm::kScattered, 1},   {ReduceForm::kRows, width},
-                                   {ReduceForm::kPackedLines, 3}, {ReduceForm::kPackedRows, 2}};
-  for (const std::string_view held : {"Softmax", "LogSoftmax", "LayerNorm", "Standardise"}) {
-    if (function != held) continue;
-    variants.push_back({ReduceForm::kHeldTeams, 4});
-    variants.push_back({ReduceForm::kHeldBlocks, 2});
+  std::vector<Variant> variants = {{ReduceForm::kTeams, 4},      {ReduceForm::kBlocks, 4},
+                                   {ReduceForm::kHeldTeams, 4},  {ReduceForm::kRows, width},
+                                   {ReduceForm::kHeldBlocks, 2}, {ReduceForm::kScattered, 1},
+                                   {ReduceForm::kPackedRows, 2}, {ReduceForm::kPackedLines, 3}};
+  for (const std::string_view gives_elements :
+       {"Softmax", "LogSoftmax", "LayerNorm", "Standardise"}) {
+    if (function == gives_elements) variants.push_back({ReduceForm::kHeldRows, 16 * width + 3});
   }
   return variants;
 }
