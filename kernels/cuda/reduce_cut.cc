@@ -9,7 +9,7 @@ namespace {
 constexpr int kGroupBytes = 16;
 constexpr int kBlockBits = std::countr_zero(static_cast<unsigned>(kReduceThreads));
 constexpr int kWarpBits = 5;
-constexpr int64_t kWantedBlocks = 2048;    // that keep any GPU busy
+constexpr int64_t kWantedBlocks = 1024;    // that keep any GPU busy
 constexpr int64_t kMinSegment = 8 << 10;   // elements of a block
 constexpr int64_t kMaxSegment = 64 << 10;  // keeps sums of float64 short
 constexpr int64_t kSegmentUnit = 1024;
@@ -59,15 +59,15 @@ class Cutter {
     const int64_t lines = row_.start_sizes[0];
     const bool packed = row_.start_strides[0] == row_.element_count && row_.starts_even;
     if (row_.element_sizes[0] == row_.element_count && row_.element_strides[0] == 1) {
-      if (packed && row_.element_count <= kMaxPackedLine &&
+      if (packed && !Spreads() && row_.element_count <= kMaxPackedLine &&
           row_.element_count * width_ <= kMaxPackedElements) {
         return CutPackedLines();
       }
     }
     if (row_.start_sizes[0] > 1 && row_.start_strides[0] == 1) {
       const bool whole = row_.element_count * lines % width_ == 0 || row_.line_count == lines;
-      if (lines <= kMaxPackedRow && lines * width_ <= kMaxPackedElements && lines != width_ &&
-          row_.elements_even && row_.element_strides[0] == lines && whole) {
+      if (!Spreads() && lines <= kMaxPackedRow && lines * width_ <= kMaxPackedElements &&
+          lines != width_ && row_.elements_even && row_.element_strides[0] == lines && whole) {
         return CutPackedRows(lines);
       }
       return CutRows(lines);
@@ -80,6 +80,9 @@ class Cutter {
   }
 
  private:
+  // Whether bytes become float64: what is read is little, and what is done for a group long.
+  bool Spreads() const { return results_ == ReduceResults::kOfElements && width_ > 4; }
+
   void CutPackedLines() {
     row_.form = ReduceForm::kPackedLines;
     row_.width = static_cast<int>(row_.element_count);
@@ -116,7 +119,7 @@ class Cutter {
 
   void CutRows(int64_t lines) {
     row_.form = ReduceForm::kRows;
-    const int64_t wide = std::min(width_, 8);
+    const int64_t wide = std::min(width_, Spreads() ? 4 : 8);
     row_.width = static_cast<int>(lines % wide == 0 ? wide : 1);
     const int64_t across = DivideUp(lines, row_.width);
     if (HoldRows(across)) return;
@@ -136,7 +139,7 @@ class Cutter {
 
   // A line of one run that the registers of a team hold.
   bool Hold(int64_t groups) {
-    if (row_.run_count > 1) return false;
+    if (row_.run_count > 1 || Spreads()) return false;
     if (groups <= 8 << kWarpBits) {
       row_.form = ReduceForm::kHeldTeams;
       row_.width = groups <= kFewGroups << kWarpBits ? kFewGroups : 8;
@@ -162,9 +165,8 @@ class Cutter {
     row_.form = blocks ? ReduceForm::kBlocks : ReduceForm::kTeams;
     row_.team_bits =
         blocks ? kBlockBits : std::min(BitsFor(DivideUp(groups, kFewGroups)), kWarpBits);
-    row_.width =
-        groups <= 4 << row_.team_bits || width_ > 4 || results_ == ReduceResults::kOfElements ? 4
-                                                                                              : 8;
+    const bool few = groups <= kFewGroups << row_.team_bits || width_ > 4;
+    row_.width = Spreads() ? 1 : few || results_ == ReduceResults::kOfElements ? kFewGroups : 8;
     // A warp has its share of what a block would have.
     const int64_t teams = blocks ? 1 : kReduceThreads >> kWarpBits;
     const int64_t wanted = std::clamp(total_ / kWantedBlocks, kMinSegment, kMaxSegment) / teams;

@@ -20,9 +20,9 @@ TEST(ReduceRow, SegmentsCoverLines) {
   const Cut cuts[] = {
       {{}, {}, {1 << 26}, {1}, ReduceForm::kBlocks},
       {{}, {}, {1}, {0}, ReduceForm::kScattered},
-      {{8192}, {8192}, {8192}, {1}, ReduceForm::kBlocks},
+      {{8192}, {8192}, {8192}, {1}, ReduceForm::kHeldBlocks},
       {{50}, {20000}, {4, 5000}, {1000000, 1}, ReduceForm::kBlocks},
-      {{8192}, {64}, {64}, {1}, ReduceForm::kTeams},
+      {{8192}, {64}, {64}, {1}, ReduceForm::kHeldTeams},
       {{512}, {512}, {256, 512}, {262144, 1}, ReduceForm::kTeams},
       {{7}, {3}, {1000, 3}, {21, 1}, ReduceForm::kScattered},
       {{8192}, {1}, {8192}, {8192}, ReduceForm::kRows},
