@@ -6,7 +6,6 @@
 
 #include "kernels/cuda/elementwise_row.h"
 #include "kernels/cuda/filter.h"
-#include "kernels/cuda/matmul.h"
 #include "server/device/cuda_kernel_cache.h"
 #include "tests/bench/cuda_timing.h"
 
@@ -187,33 +186,6 @@ void BenchFilters(const ImageCase& image) {
   }
 }
 
-// ---- Products
-
-void BenchMatMul() {
-  cublasLtHandle_t made = nullptr;
-  Check(cublasLtCreate(&made) == CUBLAS_STATUS_SUCCESS, "cublasLtCreate");
-  const CublasLt handle(made);
-  const Buffers workspace(1, cuda::MatMul::kWorkspaceBytes, false);
-  cuda::MatMul matmul(made, workspace[0]);
-  for (const auto& [side, count] :
-       std::vector<std::array<int64_t, 2>>{{1024, 1}, {4096, 1}, {64, 64}, {64, 512}, {64, 1024}}) {
-    const int64_t size_bytes = side * side * count * 4;
-    const Buffers a(1, size_bytes, true), b(1, size_bytes, true), c(1, size_bytes, true);
-    const cuda::MatMulShape shape = {cuda::MatMulShape::Type::kFloat32, side, side, side};
-    const int64_t stride = side * side;
-    const cuda::MatMulBatch all = {a[0], b[0], c[0], stride, stride, stride, count};
-    const cuda::MatMulBatch one = {a[0], b[0], c[0], 0, 0, 0, 1};
-    const auto run = [&](const cuda::MatMulBatch& batch) {
-      Check(matmul.Run(shape, batch, nullptr) == CUBLAS_STATUS_SUCCESS, "MatMul::Run");
-    };
-    const auto ms = MediansMs({[&](int) { run(all); }, [&](int) { run(one); }});
-    const double flops = 2.0 * static_cast<double>(side * side * side * count);
-    std::printf("%4ld matmuls of %ld x %ld float32 %9.4f ms %7.2f TFLOP/s  one by one %9.4f ms\n",
-                static_cast<long>(count), static_cast<long>(side), static_cast<long>(side), ms[0],
-                flops / ms[0] / 1e9, ms[1] * static_cast<double>(count));
-  }
-}
-
 }  // namespace
 }  // namespace gpucall
 
@@ -225,5 +197,4 @@ int main() {
   gpucall::BenchElementwise(10 * properties.major + properties.minor);
   gpucall::BenchFilters({"8192x8192 float32", 8192, 8192, gpucall::cuda::PixelType::kFloat32});
   gpucall::BenchFilters({"2160x3840 uint8", 2160, 3840, gpucall::cuda::PixelType::kUint8});
-  gpucall::BenchMatMul();
 }

@@ -221,6 +221,25 @@ INSTANTIATE_TEST_SUITE_P(All, MatMulSums,
                                          DType::kFloat64, DType::kComplex64, DType::kComplex128),
                          [](const auto& info) { return std::string(DTypeName(info.param)); });
 
+// Products that lie half-way between two halves: rounded before c is added, they would lose it.
+TEST_F(DeviceTest, HalfProductsAreRoundedOnceWithWhatIsAdded) {
+  for (const auto& [dtype, big] :
+       {std::pair(DType::kFloat16, 2048.0f), std::pair(DType::kBfloat16, 256.0f)}) {
+    const auto half = [&, to = dtype](const Shape& shape, const std::vector<float>& elements) {
+      return Run(CastAttributes{to}, {ArrayOf<float>(shape, elements)});
+    };
+    const Array a = half({2, 1, 2}, {big, 1, big, 1}), b = half({2, 3}, {1, 1, 1, 1, 1, 1});
+    const MatMulAttributes with_c = {.addend = true}, with_bias = {.bias = true};
+    for (const Array& got : {Run(with_c, {a, b, half({1, 1}, {1})}),
+                             Run(with_c, {a, b, half({2, 1, 3}, {1, 1, 1, 1, 1, 1})}),
+                             Run(with_bias, {a, b, half({3}, {1, 1, 1})})}) {
+      for (int64_t i = 0; i < got.count(); ++i) {
+        EXPECT_EQ(got.number(i).real(), big + 2) << DTypeName(dtype) << " " << i;
+      }
+    }
+  }
+}
+
 TEST_F(DeviceTest, ProductsInABatchAreThoseAlone) {
   MatMulAttributes attributes = {
       .alpha = 0.5, .addend = true, .bias = true, .activation = Activation::kRelu};
