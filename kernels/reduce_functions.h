@@ -314,7 +314,7 @@ struct Norm {
 };
 
 // ---- Those that give an element for each: Apply(line, x), where x is an element of the line, and
-// Prepare(a) makes a Line of what is known of all its elements.
+// Prepare(a) makes a Line, no larger than an Accumulator, of what is known of all its elements.
 
 GPUCALL_FN inline float Exp(float x) { return expf(x); }
 GPUCALL_FN inline double Exp(double x) { return exp(x); }
@@ -324,13 +324,14 @@ GPUCALL_FN inline double Exp(double x) { return exp(x); }
 template <class T>
 struct Divisor {
   double by;
+  GPUCALL_FN static Divisor Of(double by) { return {by}; }
   GPUCALL_FN T Quotient(double x) const { return x / by; }
 };
 template <>
 struct Divisor<float> {
-  double by;
+  double inverse;
+  GPUCALL_FN static Divisor Of(double by) { return {1 / by}; }
   GPUCALL_FN float Quotient(double x) const { return static_cast<float>(x * inverse); }
-  double inverse = 1 / by;
 };
 
 // The largest element, and the sum of exp(x - largest). Infinity gives NaN; so do only -infinities.
@@ -367,7 +368,9 @@ struct Softmax {
     a.largest = stays ? a.largest : b.largest;
   }
   GPUCALL_FN Output Result(const Accumulator& a, long long) const { return a.largest; }
-  GPUCALL_FN Line Prepare(const Accumulator& a) const { return {a.largest, {a.sum}}; }
+  GPUCALL_FN Line Prepare(const Accumulator& a) const {
+    return {a.largest, Divisor<Output>::Of(a.sum)};
+  }
   GPUCALL_FN Output Apply(const Line& line, T x) const {
     return line.sum.Quotient(static_cast<double>(Exp(static_cast<Output>(x) - line.largest)));
   }
@@ -396,7 +399,7 @@ struct Standardise : Var<T> {
     Divisor<Output> deviation;
   };
   GPUCALL_FN Line Prepare(const Moments& a) const {
-    return {a.Mean(), {sqrt(Var<T>::Variance(a))}};
+    return {a.Mean(), Divisor<Output>::Of(sqrt(Var<T>::Variance(a)))};
   }
   GPUCALL_FN Output Apply(const Line& line, T x) const {
     return line.deviation.Quotient(static_cast<double>(x) - line.mean);
@@ -408,7 +411,7 @@ struct LayerNorm : Standardise<T> {
   using Line = typename Standardise<T>::Line;
   GPUCALL_FN Line Prepare(const Moments& a) const {
     const double variance = a.SquaredDifferences() / a.count;
-    return {a.Mean(), {sqrt(variance + Var<T>::parameter)}};
+    return {a.Mean(), Divisor<RealOf<T>>::Of(sqrt(variance + Var<T>::parameter))};
   }
 };
 

@@ -12,7 +12,7 @@ constexpr int kWarpBits = 5;
 constexpr int64_t kWantedBlocks = 1024;    // that keep any GPU busy
 constexpr int64_t kMinSegment = 8 << 10;   // elements of a block
 constexpr int64_t kMaxSegment = 64 << 10;  // keeps sums of float64 short
-constexpr int64_t kSegmentUnit = 1024;
+constexpr int64_t kScatteredUnit = 1024;
 constexpr int64_t kMinRun = 64;        // shorter runs are read as scattered elements
 constexpr int64_t kMaxWarpRun = 2048;  // longer runs are read by a whole block
 constexpr int64_t kRowsAThread = 16;   // at a time, at most
@@ -40,10 +40,10 @@ int64_t Fill(std::span<const int64_t> sizes, std::span<const int64_t> strides,
   return count;
 }
 
-// Elements of one segment where a line's `length` elements are cut.
-int64_t SegmentFor(int64_t length, int64_t wanted) {
+// Elements of one segment where a line's `length` elements are cut: whole units.
+int64_t SegmentFor(int64_t length, int64_t wanted, int64_t unit) {
   const int64_t even = DivideUp(length, DivideUp(length, wanted));
-  return DivideUp(even, kSegmentUnit) * kSegmentUnit;
+  return DivideUp(even, unit) * unit;
 }
 
 // Cuts lines for one element type.
@@ -170,10 +170,12 @@ class Cutter {
     // A warp has its share of what a block would have.
     const int64_t teams = blocks ? 1 : kReduceThreads >> kWarpBits;
     const int64_t wanted = std::clamp(total_ / kWantedBlocks, kMinSegment, kMaxSegment) / teams;
-    row_.segment_size = SegmentFor(run, std::max(wanted, kSegmentUnit));
-    if (run <= row_.segment_size) {
+    const int64_t piece = int64_t{row_.width * width_} << row_.team_bits;
+    if (run <= wanted) {
       row_.segment_size = run;
-      row_.runs_a_segment = std::clamp<int64_t>(wanted / run, 1, row_.run_count);
+      row_.runs_a_segment = std::min<int64_t>(wanted / run, row_.run_count);
+    } else {
+      row_.segment_size = SegmentFor(run, wanted, piece);
     }
     row_.parts = DivideUp(run, row_.segment_size);
     row_.segment_count = DivideUp(row_.run_count, row_.runs_a_segment) * row_.parts;
@@ -182,7 +184,7 @@ class Cutter {
   void CutScattered() {
     row_.form = ReduceForm::kScattered;
     const int64_t wanted = std::clamp(total_ / kWantedBlocks, kMinSegment, kMaxSegment);
-    row_.segment_size = SegmentFor(row_.element_count, wanted);
+    row_.segment_size = SegmentFor(row_.element_count, wanted, kScatteredUnit);
     row_.segment_count = DivideUp(row_.element_count, row_.segment_size);
     const int64_t length = std::min<int64_t>(row_.element_count, row_.segment_size);
     row_.team_bits = length > kMaxWarpRun ? kBlockBits : std::min(BitsFor(length / 2), kWarpBits);

@@ -124,12 +124,12 @@ struct PackedRows : Packed<F, kLength> {
     }
   }
 
-  // Records first .. end - 1; whole groups of them, then those that are left.
-  __device__ void Add(A (&a)[kLength], const S* x, long long first, long long end) const {
-    const int thread = static_cast<int>(threadIdx.x);
-    long long i = first + thread * kWidth;
+  // A segment's records: kStep at a time, from `first` on, in turns with the other segments.
+  __device__ void Add(A (&a)[kLength], const S* x, long long first) const {
+    const long long end = row.element_count, step = row.segment_count * kStep;
+    long long i = first + threadIdx.x * kWidth;
 #pragma unroll 1
-    for (; i + kWidth <= end; i += kStep) {
+    for (; i + kWidth <= end; i += step) {
       typename Base::Records read;
       Base::Read(x + i * kLength, read);
       TakeRecords(a, read, i);
@@ -151,8 +151,7 @@ struct PackedRows : Packed<F, kLength> {
   __device__ void Run(bool applies) const {
     const Division at = Divide(this->block, row.segment_count);
     const long long start = at.quotient * row.element_count * kLength;
-    const long long first = at.rest * row.segment_size;
-    const long long end = min(first + row.segment_size, row.element_count);
+    const long long first = at.rest * kStep;
     A a[kLength];
     if (applies) {
 #pragma unroll
@@ -160,7 +159,7 @@ struct PackedRows : Packed<F, kLength> {
     } else {
 #pragma unroll
       for (int k = 0; k < kLength; ++k) a[k] = Begin<F>(Base::x(start + first * kLength + k));
-      Add(a, Base::x(start), first, end);
+      Add(a, Base::x(start), first);
       Base::MergeColumns(a, 1);
 #pragma unroll
       for (int k = 0; k < kLength; ++k) {
@@ -168,18 +167,18 @@ struct PackedRows : Packed<F, kLength> {
       }
     }
     if constexpr (kApplies) {
-      if (applies || row.segment_count == 1) Apply(a, start, first, end);
+      if (applies || row.segment_count == 1) Apply(a, start, first);
     }
   }
 
-  __device__ void Apply(const A (&a)[kLength], long long start, long long first,
-                        long long end) const {
+  __device__ void Apply(const A (&a)[kLength], long long start, long long first) const {
     typename F::Line lines[kLength];
 #pragma unroll
     for (int k = 0; k < kLength; ++k) lines[k] = function.Prepare(a[k]);
+    const long long end = row.element_count, step = row.segment_count * kStep;
     long long i = first + threadIdx.x * kWidth;
 #pragma unroll 1
-    for (; i + kWidth <= end; i += kStep) {
+    for (; i + kWidth <= end; i += step) {
       typename Base::Records read;
       typename Base::Results results;
       Base::Read(Base::x(start + i * kLength), read);

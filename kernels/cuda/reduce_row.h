@@ -48,8 +48,9 @@ struct ReduceRow {
   void* out;       // one result for each line; of functions with an element for each, as x
   void* partials;  // line_count accumulators for each segment, where there are over 1
   long long line_count, element_count;    // lines; elements of each
-  long long segment_count, segment_size;  // of each line, in elements
-  // kTeams, kBlocks: a segment is runs_a_segment runs, or one of `parts` of a run.
+  long long segment_count, segment_size;  // of each line; elements at most
+  // kTeams, kBlocks: a segment is runs_a_segment runs, or one of `parts` of a run, which take
+  // turns.
   long long run_count, runs_a_segment, parts;
   ReduceForm form;
   int width;

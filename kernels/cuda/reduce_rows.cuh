@@ -15,14 +15,15 @@ struct Rows : Reducer<F> {
   using typename Base::T;
   using Elements = Group<S, kLines>;  // of a row of the block's lines
   static constexpr bool kHasSegments = true;
-  static constexpr int kBlocksAtOnce = sizeof(A) > 8 ? 3 : 4;
+  static constexpr int kBlocksAtOnce = 3;
   static constexpr int kAhead = (sizeof(Elements) < 16 ? 16 : 8) / (sizeof(A) > 16 ? 2 : 1);
 
-  // This thread's lines line .. line + kLines - 1, and of them elements first, first + down, ...
-  // below `end`: none past the last line.
+  // This thread's lines line .. line + kLines - 1. Of their `count` elements, none past the last
+  // line, a segment takes kAhead * down at a time, from number `first` on: segments take turns, so
+  // that blocks read memory side by side. This thread's are `down` apart, from its y on.
   struct Tile {
-    long long line, segment, start, segment_first, first, end;
-    int across, down;
+    long long line, segment, start, first, step, count;
+    int across, down, y;
   };
   __device__ Tile FindTile() const {
     const long long lines = row.start_sizes[0];  // side by side
@@ -38,9 +39,10 @@ struct Rows : Reducer<F> {
     t.line = at.quotient * lines + (inside ? column : 0);
     t.segment = at.rest;
     t.start = Base::StartOf(t.line);
-    t.segment_first = at.rest * row.segment_size;
-    t.first = t.segment_first + (thread >> row.across_bits);
-    t.end = inside ? min(t.segment_first + row.segment_size, row.element_count) : 0;
+    t.y = thread >> row.across_bits;
+    t.first = at.rest * kAhead * t.down;
+    t.step = row.segment_count * kAhead * t.down;
+    t.count = inside ? row.element_count : 0;
     return t;
   }
 
@@ -70,37 +72,31 @@ struct Rows : Reducer<F> {
       TakeIn(function, a[k], elements, at);
     }
   }
-  // Elements i, i + down, ...; the first is at x.
-  __device__ void AddOneByOne(A (&a)[kLines], const Tile& t, const S* x, long long i) const {
-    const long long step = t.down * row.element_strides[0];
-#pragma unroll 1
-    for (; i < t.end; i += t.down, x += step) TakeOne(a, ElementsAt(x), i);
-  }
-
-  __device__ void AddEven(A (&a)[kLines], const Tile& t) const {
-    const long long step = t.down * row.element_strides[0];
-    const S* x = Base::x(t.start + t.first * row.element_strides[0]);
-    long long i = t.first;
-#pragma unroll 1
-    for (; i + (kAhead - 1) * t.down < t.end; i += kAhead * t.down, x += kAhead * step) {
-      Elements read[kAhead];
-#pragma unroll
-      for (int u = 0; u < kAhead; ++u) read[u] = ElementsAt(x + u * step);
-      TakeHeld(a, read, [&](int u) { return i + u * t.down; });
-    }
-    AddOneByOne(a, t, x, i);
-  }
 
   __device__ void Add(A (&a)[kLines], const Tile& t) const {
     if constexpr (kBegins<F>) {
-      const S* const x = Base::x(t.start + OffsetOfRow(t.segment_first));
+      const S* const x = Base::x(t.start + OffsetOfRow(t.first));
 #pragma unroll
       for (int k = 0; k < kLines; ++k) a[k] = Begin<F>(x + k);
     }
-    if (row.elements_even) return AddEven(a, t);
+    const bool even = row.elements_even != 0;
+    const long long stride = row.element_strides[0], apart = t.down * stride;
 #pragma unroll 1
-    for (long long i = t.first; i < t.end; i += t.down) {
-      TakeOne(a, ElementsAt(Base::x(t.start + OffsetOfRow(i))), i);
+    for (long long first = t.first; first < t.count; first += t.step) {
+      const long long i = first + t.y;
+      if (even && i + (kAhead - 1) * t.down < t.count) {
+        const S* const x = Base::x(t.start + i * stride);
+        Elements read[kAhead];
+#pragma unroll
+        for (int u = 0; u < kAhead; ++u) read[u] = ElementsAt(x + u * apart);
+        TakeHeld(a, read, [&](int u) { return i + u * t.down; });
+      } else {
+        const long long end = min(first + kAhead * t.down, t.count);
+#pragma unroll 1
+        for (long long at = i; at < end; at += t.down) {
+          TakeOne(a, ElementsAt(Base::x(t.start + OffsetOfRow(at))), at);
+        }
+      }
     }
   }
 
@@ -113,7 +109,7 @@ struct Rows : Reducer<F> {
     } else {
       Add(a, t);
       Base::MergeColumns(a, t.across);
-      if (t.first == t.segment_first && t.end > 0) {
+      if (t.y == 0 && t.count > 0) {
 #pragma unroll
         for (int k = 0; k < kLines; ++k) Base::Write(t.line + k, t.segment, a[k]);
       }
@@ -127,10 +123,29 @@ struct Rows : Reducer<F> {
     typename F::Line lines[kLines];
 #pragma unroll
     for (int k = 0; k < kLines; ++k) lines[k] = function.Prepare(a[k]);
-#pragma unroll 2
-    for (long long i = t.first; i < t.end; i += t.down) {
-      const long long offset = t.start + OffsetOfRow(i);
-      WriteRow(lines, ElementsAt(Base::x(offset)), offset);
+    const bool even = row.elements_even != 0;
+    const long long stride = row.element_strides[0], apart = t.down * stride;
+#pragma unroll 1
+    for (long long first = t.first; first < t.count; first += t.step) {
+      const long long i = first + t.y;
+      if (even && i + (kAhead - 1) * t.down < t.count) {
+        const long long offset = t.start + i * stride;
+#pragma unroll 1
+        for (int v = 0; v < kAhead; v += 4) {
+          Elements read[4];
+#pragma unroll
+          for (int u = 0; u < 4; ++u) read[u] = ElementsAt(Base::x(offset + (v + u) * apart));
+#pragma unroll
+          for (int u = 0; u < 4; ++u) WriteRow(lines, read[u], offset + (v + u) * apart);
+        }
+      } else {
+        const long long end = min(first + kAhead * t.down, t.count);
+#pragma unroll 1
+        for (long long at = i; at < end; at += t.down) {
+          const long long offset = t.start + OffsetOfRow(at);
+          WriteRow(lines, ElementsAt(Base::x(offset)), offset);
+        }
+      }
     }
   }
   template <class Line>
@@ -155,8 +170,8 @@ struct HeldRows : Rows<F, kLines> {
   __device__ void Run(bool) const {
     const auto t = Base::FindTile();
     const long long step = t.down * row.element_strides[0];
-    const long long offset = t.start + t.first * row.element_strides[0];
-    const long long last = t.first + (kHeld - 1) * t.down;
+    const long long offset = t.start + t.y * row.element_strides[0];
+    const long long last = t.y + (kHeld - 1) * t.down;
     typename Base::Elements held[kHeld];
 #pragma unroll
     for (int u = 0; u < kHeld; ++u) {
@@ -172,16 +187,15 @@ struct HeldRows : Rows<F, kLines> {
       typename Base::Elements all[kHeld - 1];
 #pragma unroll
       for (int u = 0; u < kHeld - 1; ++u) all[u] = held[u];
-      if (t.end > 0) Base::TakeHeld(a, all, [&](int u) { return t.first + u * t.down; });
+      if (t.count > 0) Base::TakeHeld(a, all, [&](int u) { return t.y + u * t.down; });
     }
-    if (last < t.end) Base::TakeOne(a, held[kHeld - 1], last);
-    Base::MergeColumns(a, t.across);
+    if (last < t.count) Base::TakeOne(a, held[kHeld - 1], last);
     typename F::Line lines[kLines];
-#pragma unroll
-    for (int k = 0; k < kLines; ++k) lines[k] = function.Prepare(a[k]);
+    Base::MergeColumns(
+        a, t.across, [&](const A& merged) { return function.Prepare(merged); }, lines);
 #pragma unroll
     for (int u = 0; u < kHeld; ++u) {
-      if (t.first + u * t.down < t.end) Base::WriteRow(lines, held[u], offset + u * step);
+      if (t.y + u * t.down < t.count) Base::WriteRow(lines, held[u], offset + u * step);
     }
   }
 };

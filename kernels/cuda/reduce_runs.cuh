@@ -34,20 +34,21 @@ struct Along : Reducer<F> {
     return i < cut.head ? i : i + cut.groups * kWidth;
   }
 
-  // Groups first, first + team, ... ; in place of those that there are not, the last. All are asked
-  // for before any is used: a condition would hold the next back. REQUIRES: there are groups.
-  __device__ static void Read(const S* x, const Cut& cut, int first, int team,
+  // Groups lane, lane + team, ... ; in place of those that there are not, the last. All are asked
+  // for before any is used: a condition would hold the next back.
+  __device__ static void Read(const S* x, const Cut& cut, int lane, int team,
                               Groups (&read)[kAhead]) {
+    if (cut.groups == 0) return;
     const Groups* const from = reinterpret_cast<const Groups*>(x + cut.head);
 #pragma unroll
-    for (int u = 0; u < kAhead; ++u) read[u] = from[min(first + u * team, cut.groups - 1)];
+    for (int u = 0; u < kAhead; ++u) read[u] = from[min(lane + u * team, cut.groups - 1)];
   }
-  __device__ void TakeRead(A& a, const Groups (&read)[kAhead], const Cut& cut, int first, int team,
+  __device__ void TakeRead(A& a, const Groups (&read)[kAhead], const Cut& cut, int lane, int team,
                            long long index) const {
     index += cut.head;
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
-      const int group = first + u * team;
+      const int group = lane + u * team;
       if (group >= cut.groups) break;
       const Groups now = Later(read[u]);
       T elements[kWidth];
@@ -72,11 +73,11 @@ struct Along : Reducer<F> {
 
   template <class Line>
   __device__ void WriteGroups(const Line& line, const Groups (&read)[kAhead], O* out,
-                              const Cut& cut, int first, int team) const {
-    Group<O, kWidth>* const to = reinterpret_cast<Group<O, kWidth>*>(out + cut.head) + first;
+                              const Cut& cut, int lane, int team) const {
+    Group<O, kWidth>* const to = reinterpret_cast<Group<O, kWidth>*>(out + cut.head) + lane;
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
-      if (first + u * team >= cut.groups) break;
+      if (lane + u * team >= cut.groups) break;
       Group<O, kWidth> written;
 #pragma unroll
       for (int k = 0; k < kWidth; ++k) written.at[k] = function.Apply(line, T(read[u].at[k]));
@@ -104,46 +105,55 @@ struct Runs : Along<F, kBlock, kAhead> {
   using typename Base::A;
   using typename Base::S;
   static constexpr bool kHasSegments = true;
+  static constexpr int kBlocksAtOnce = 3;
 
-  // Runs first .. end - 1 of a line, and of each `count` elements from number `in_run` on, which of
-  // the first run are at `start`.
+  // Of runs first .. end - 1 of a line, which is at `start`, pieces part, part + row.parts, ... :
+  // segments take turns, so that blocks read memory side by side. A piece is what a team reads at
+  // once.
   struct Segment {
-    long long start, in_run;
-    int first, end, count;
+    long long line, start;
+    int number, first, end, part;
   };
-  // Its line and its number in the line.
-  __device__ Division NumberOf(long long item) const {
-    return row.segment_count == 1 ? Division{item, 0} : Divide(item, row.segment_count);
-  }
   __device__ Segment SegmentOf(long long item) const {
     Segment s = {};
     if (item >= row.line_count * row.segment_count) return s;
-    const Division at = NumberOf(item);
-    const Division part = row.run_count == 1 ? Division{0, at.rest}
-                          : row.parts == 1   ? Division{at.rest, 0}
-                                             : Divide(at.rest, row.parts);
-    s.first = static_cast<int>(part.quotient * row.runs_a_segment);
-    s.end = static_cast<int>(min(s.first + row.runs_a_segment, row.run_count));
-    s.in_run = part.rest * row.segment_size;
-    s.start = Base::StartOf(at.quotient) + s.in_run;
-    s.count = static_cast<int>(min(row.segment_size, row.element_sizes[0] - s.in_run));
+    if (row.run_count == 1) {
+      const Division at =
+          row.segment_count == 1 ? Division{item, 0} : Divide(item, row.segment_count);
+      s.line = at.quotient;
+      s.number = s.part = static_cast<int>(at.rest);
+      s.end = 1;
+    } else {
+      const Division at = Divide(item, row.line_count);
+      s.line = at.rest;
+      s.number = static_cast<int>(at.quotient);
+      const Division part = Divide(s.number, row.parts);
+      s.part = static_cast<int>(part.rest);
+      s.first = static_cast<int>(part.quotient * row.runs_a_segment);
+      s.end = static_cast<int>(min(s.first + row.runs_a_segment, row.run_count));
+    }
+    s.start = Base::StartOf(s.line);
     return s;
   }
   __device__ long long OffsetOfRun(const Segment& s, int run) const {
     if (row.run_count == 1) return s.start;
     return s.start + OffsetOf(row.element_sizes + 1, row.element_strides + 1, kReduceRank - 1, run);
   }
-
-  __device__ void Add(A& a, const S* x, int count, int lane, int team, long long index) const {
-    const auto cut = Base::CutOf(x, count);
-    const S loose = Base::ReadLoose(x, cut, lane);
+  // Calls with each piece's offset, number of elements, and first index.
+  template <class Call>
+  __device__ void ForPieces(const Segment& s, int team, Call call) const {
+    const long long length = row.element_sizes[0];
+    const int most = kAhead * Base::kWidth * team;
+    const long long step = row.parts * most;
 #pragma unroll 1
-    for (int i = lane; i < cut.groups; i += kAhead * team) {
-      typename Base::Groups read[kAhead];
-      Base::Read(x, cut, i, team, read);
-      Base::TakeRead(a, read, cut, i, team, index);
+    for (int run = s.first; run < s.end; ++run) {
+      const long long offset = OffsetOfRun(s, run);
+#pragma unroll 1
+      for (long long i = static_cast<long long>(s.part) * most; i < length; i += step) {
+        call(offset + i, static_cast<int>(min(length - i, static_cast<long long>(most))),
+             run * length + i);
+      }
     }
-    Base::TakeLoose(a, loose, x, cut, lane, team, index);
   }
 
   __device__ void Run(bool applies) const {
@@ -151,43 +161,38 @@ struct Runs : Along<F, kBlock, kAhead> {
     const int thread = static_cast<int>(threadIdx.x), lane = thread % team;
     const long long item = (this->block << (8 - bits)) + (thread >> bits);
     const Segment s = SegmentOf(item);
+    const bool any = s.first < s.end;
     A a;
     if (!applies) {
-      if (kBegins<F> && s.first < s.end) a = Begin<F>(Base::x(OffsetOfRun(s, s.first)));
-#pragma unroll 1
-      for (int run = s.first; run < s.end; ++run) {
-        Add(a, Base::x(OffsetOfRun(s, run)), s.count, lane, team,
-            run * row.element_sizes[0] + s.in_run);
+      if (kBegins<F> && any) {
+        a = Begin<F>(Base::x(OffsetOfRun(s, s.first)) +
+                     static_cast<long long>(s.part) * (kAhead * Base::kWidth * team));
       }
+      ForPieces(s, team, [&](long long offset, int count, long long index) {
+        const S* const x = Base::x(offset);
+        const auto cut = Base::CutOf(x, count);
+        const S loose = Base::ReadLoose(x, cut, lane);
+        typename Base::Groups read[kAhead];
+        Base::Read(x, cut, lane, team, read);
+        Base::TakeRead(a, read, cut, lane, team, index);
+        Base::TakeLoose(a, loose, x, cut, lane, team, index);
+      });
       Base::template MergeTeam<kBlock>(a, team);
-    }
-    if (s.first >= s.end) return;
-    const Division at = NumberOf(item);
-    if (applies) {
-      a = Base::Partial(at.quotient, 0);
-    } else if (lane == 0) {
-      Base::Write(at.quotient, at.rest, a);
+      if (any && lane == 0) Base::Write(s.line, s.number, a);
+    } else if (any) {
+      a = Base::Partial(s.line, 0);
     }
     if constexpr (kApplies) {
-      if (!applies && row.segment_count > 1) return;
-      Apply(s, function.Prepare(a), lane, team);
-    }
-  }
-
-  template <class Line>
-  __device__ void Apply(const Segment& s, const Line& line, int lane, int team) const {
-#pragma unroll 1
-    for (int run = s.first; run < s.end; ++run) {
-      const long long offset = OffsetOfRun(s, run);
-      const S* const x = Base::x(offset);
-      const auto cut = Base::CutOf(x, s.count);
-#pragma unroll 1
-      for (int i = lane; i < cut.groups; i += kAhead * team) {
+      if (!any || (!applies && row.segment_count > 1)) return;
+      const auto line = function.Prepare(a);
+      ForPieces(s, team, [&](long long offset, int count, long long) {
+        const S* const x = Base::x(offset);
+        const auto cut = Base::CutOf(x, count);
         typename Base::Groups read[kAhead];
-        Base::Read(x, cut, i, team, read);
-        Base::WriteGroups(line, read, Base::out(offset), cut, i, team);
-      }
-      Base::WriteLoose(line, x, Base::out(offset), cut, lane, team);
+        Base::Read(x, cut, lane, team, read);
+        Base::WriteGroups(line, read, Base::out(offset), cut, lane, team);
+        Base::WriteLoose(line, x, Base::out(offset), cut, lane, team);
+      });
     }
   }
 };
@@ -212,7 +217,7 @@ struct HeldRuns : Along<F, kBlock, kAhead> {
     const S* const x = Base::x(offset);
     const auto cut = Base::CutOf(x, any ? static_cast<int>(row.element_count) : 0);
     typename Base::Groups read[kAhead];
-    if (cut.groups > 0) Base::Read(x, cut, lane, team, read);
+    Base::Read(x, cut, lane, team, read);
     const S loose = Base::ReadLoose(x, cut, lane);
     A a = Begin<F>(x);
     Base::TakeRead(a, read, cut, lane, team, 0);

@@ -69,6 +69,9 @@ struct Reducer {
   Function function;
   const ReduceRow& row;
   long long block;  // of the row
+  // The row's, here as it may lie where what is written could change it.
+  const S* first_x;
+  O* first_out;
 
   __device__ static A OfOtherLane(const A& a, int distance) {
     constexpr int kWords = (sizeof(A) + 3) / 4;
@@ -101,9 +104,12 @@ struct Reducer {
     }
   }
 
-  // The accumulators of threads `across` apart, merged, to all of them.
-  template <int kLines>
-  __device__ void MergeColumns(A (&a)[kLines], int across) const {
+  // The accumulators of threads `across` apart, merged, to all of them; of each column what `make`
+  // makes of its accumulator, which is no larger.
+  template <int kLines, class Make, class Made>
+  __device__ void MergeColumns(const A (&a)[kLines], int across, Make make,
+                               Made (&made)[kLines]) const {
+    static_assert(sizeof(Made) <= sizeof(A));
     constexpr int kAtOnce = kLines * sizeof(A) <= 128 ? kLines : 128 / sizeof(A);
     __shared__ __align__(16) unsigned char storage[kAtOnce * kReduceThreads * sizeof(A)];
     A* const shared = reinterpret_cast<A*>(storage);
@@ -124,22 +130,32 @@ struct Reducer {
         }
       }
       __syncthreads();
+#pragma unroll 1
+      for (int i = thread; i < kAtOnce * across; i += kReduceThreads) {
+        A* const at = &shared[i / across * kReduceThreads + i % across];
+        const Made result = make(*at);
+        memcpy(at, &result, sizeof(Made));
+      }
+      __syncthreads();
 #pragma unroll
       for (int k = 0; k < kAtOnce && first + k < kLines; ++k) {
-        a[first + k] = shared[k * kReduceThreads + thread % across];
+        memcpy(&made[first + k], &shared[k * kReduceThreads + thread % across], sizeof(Made));
       }
       if (first + kAtOnce < kLines) __syncthreads();
     }
+  }
+  template <int kLines>
+  __device__ void MergeColumns(A (&a)[kLines], int across) const {
+    MergeColumns(
+        a, across, [](const A& merged) { return merged; }, a);
   }
 
   __device__ long long StartOf(long long line) const {
     return row.starts_even ? line * row.start_strides[0]
                            : OffsetOf(row.start_sizes, row.start_strides, kReduceRank, line);
   }
-  __device__ const S* x(long long offset) const {
-    return static_cast<const S*>(InGlobal(row.x)) + offset;
-  }
-  __device__ O* out(long long offset) const { return static_cast<O*>(InGlobal(row.out)) + offset; }
+  __device__ const S* x(long long offset) const { return first_x + offset; }
+  __device__ O* out(long long offset) const { return first_out + offset; }
   __device__ A& Partial(long long line, long long segment) const {
     return static_cast<A*>(InGlobal(row.partials))[segment * row.line_count + line];
   }
@@ -157,21 +173,22 @@ struct Reducer {
     constexpr int kTogether = sizeof(A) > 8 ? 2 : 8;
     const int across = 1 << row.merge_bits, down = kReduceThreads >> row.merge_bits;
     const long long line = (block << row.merge_bits) + threadIdx.x % across;
+    const long long lines = row.line_count;
+    const A* const partials = static_cast<const A*>(InGlobal(row.partials)) + min(line, lines - 1);
+    const int count = static_cast<int>(row.segment_count);
     A a[1];
 #pragma unroll 1
-    for (int i = threadIdx.x >> row.merge_bits; i < row.segment_count; i += kTogether * down) {
+    for (int i = threadIdx.x >> row.merge_bits; i < count; i += kTogether * down) {
       A read[kTogether];
 #pragma unroll
-      for (int u = 0; u < kTogether; ++u) {
-        if (i + u * down < row.segment_count && line < row.line_count) {
-          read[u] = Partial(line, i + u * down);
-        }
-      }
+      for (int u = 0; u < kTogether; ++u) read[u] = partials[min(i + u * down, count - 1) * lines];
 #pragma unroll
-      for (int u = 0; u < kTogether; ++u) function.Merge(a[0], read[u]);
+      for (int u = 0; u < kTogether; ++u) {
+        if (i + u * down < count) function.Merge(a[0], read[u]);
+      }
     }
-    MergeColumns<1>(a, across);
-    if (threadIdx.x >= across || line >= row.line_count) return;
+    MergeColumns(a, across);
+    if (threadIdx.x >= across || line >= lines) return;
     if constexpr (kApplies) {
       Partial(line, 0) = a[0];  // for the last launch
     } else {
@@ -187,8 +204,10 @@ __device__ void Reduce(const ReduceRow& row, ReducePass pass, double parameter) 
   typename Form::Function function = {};
   function.parameter = parameter;
   const bool merges = pass == ReducePass::kMerge;
-  const Form form = {
-      {function, row, blockIdx.x - (merges ? row.first_merge_block : row.first_block)}};
+  const Form form = {{function, row,
+                      blockIdx.x - (merges ? row.first_merge_block : row.first_block),
+                      static_cast<const typename Form::S*>(InGlobal(row.x)),
+                      static_cast<typename Form::O*>(InGlobal(row.out))}};
   if constexpr (Form::kHasSegments) {
     if (merges) return form.MergePartials();
     if constexpr (Form::kApplies) {
