@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
+#include "kernels/cuda/matmul_integer.h"
 #include "kernels/cuda/matmul_problem.h"
 #include "kernels/cuda/matmul_rows.h"
 
@@ -50,21 +50,11 @@ bool IsHalf(const MatMulShape& shape) {
   return !shape.widens && (shape.type == Type::kFloat16 || shape.type == Type::kBfloat16);
 }
 
-// Products from number `first` on.
-MatMulBatch Part(const MatMulShape& shape, MatMulBatch batch, int64_t first, int64_t count) {
-  const auto move = [first](auto*& data, int64_t stride, int64_t bytes) {
-    using Bytes = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(+data)>>,
-                                     const std::byte, std::byte>;
-    if (data != nullptr) data = static_cast<Bytes*>(data) + first * stride * bytes;
-  };
-  const int64_t operand_bytes = OperandBytes(shape), bytes = ResultBytes(shape);
-  move(batch.a, batch.stride_a, operand_bytes);
-  move(batch.b, batch.stride_b, operand_bytes);
-  move(batch.c, batch.stride_c, bytes);
-  move(batch.addend, batch.stride_addend, bytes);
-  move(batch.bias, batch.stride_bias, bytes);
-  batch.count = count;
-  return batch;
+// Of int8 operands that are worth transposing first: tensor cores take rows of a and columns of b.
+int64_t TransposedBytes(const MatMulShape& shape) {
+  constexpr int64_t kWorthIt = 64;
+  if (shape.m < kWorthIt || shape.n < kWorthIt) return 0;
+  return (shape.transpose_a ? shape.m * shape.k : 0) + (shape.transpose_b ? 0 : shape.k * shape.n);
 }
 
 // Whether the library may be asked to add it all: a whole matrix, and for the narrower types bias
@@ -100,7 +90,7 @@ cublasStatus_t Add(const MatMulShape& shape, const MatMulBatch& batch, cudaStrea
                            .count = batch.count,
                            .c = batch.c,
                            .stride_c = batch.stride_c,
-                           .sums = static_cast<const float*>(batch.sums),
+                           .sums = reinterpret_cast<const float*>(batch.scratch),
                            .addend = shape.has_addend ? batch.addend : nullptr,
                            .stride_addend = batch.stride_addend,
                            .addend_row_stride = batch.addend_row_stride,
@@ -224,7 +214,8 @@ bool MatMul::Adds(const MatMulShape& shape, const MatMulBatch& batch) {
   return MayAdd(shape, batch) && Prepare(shape) != nullptr;
 }
 
-int64_t MatMul::SumsBytes(const MatMulShape& shape, const MatMulBatch& batch) {
+int64_t MatMul::ScratchBytes(const MatMulShape& shape, const MatMulBatch& batch) {
+  if (shape.type == Type::kInt8) return TransposedBytes(shape);
   const bool needs_sums = IsHalf(shape) && AddsAnything(shape) && !Adds(shape, batch);
   return needs_sums ? shape.m * shape.n * static_cast<int64_t>(sizeof(float)) : 0;
 }
@@ -235,13 +226,40 @@ cublasStatus_t MatMul::RunWithSums(const MatMulShape& shape, const MatMulBatch& 
   sums.widens = true;
   Prepared* const prepared = Prepare(sums);
   if (prepared == nullptr) return CUBLAS_STATUS_NOT_SUPPORTED;
-  for (int64_t i = 0; i < batch.count; i += batch.sums_count) {
-    const MatMulBatch part = Part(shape, batch, i, std::min(batch.sums_count, batch.count - i));
+  for (int64_t i = 0; i < batch.count; i += batch.scratch_count) {
+    const MatMulBatch part = Part(shape, batch, i, std::min(batch.scratch_count, batch.count - i));
     MatMulBatch to_sums = part;
-    to_sums.c = batch.sums;
+    to_sums.c = batch.scratch;
     to_sums.stride_c = shape.m * shape.n;
     GPUCALL_RETURN_IF_CUBLAS_ERROR(Multiply(sums, to_sums, *prepared, stream));
     GPUCALL_RETURN_IF_CUBLAS_ERROR(Add(shape, part, stream));
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t MatMul::RunTransposed(const MatMulShape& shape, const MatMulBatch& batch,
+                                     cudaStream_t stream) {
+  MatMulShape turned = shape;
+  turned.transpose_a = false;
+  turned.transpose_b = true;
+  Prepared* const prepared = Prepare(turned);
+  if (prepared == nullptr) return CUBLAS_STATUS_NOT_SUPPORTED;
+  for (int64_t i = 0; i < batch.count; i += batch.scratch_count) {
+    MatMulBatch part = Part(shape, batch, i, std::min(batch.scratch_count, batch.count - i));
+    std::byte* to = batch.scratch;
+    const auto turn = [&](const void*& data, int64_t& stride, int64_t rows, int64_t columns) {
+      const int64_t count = stride == 0 ? 1 : part.count, size = rows * columns;
+      const ByteMatrices matrices = {rows, columns, count, data, stride, to};
+      data = to;
+      stride = stride == 0 ? 0 : size;
+      to += count * size;
+      return LaunchTransposeBytes(matrices, stream) == cudaSuccess;
+    };
+    if ((!shape.transpose_b && !turn(part.b, part.stride_b, shape.k, shape.n)) ||
+        (shape.transpose_a && !turn(part.a, part.stride_a, shape.k, shape.m))) {
+      return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    GPUCALL_RETURN_IF_CUBLAS_ERROR(Multiply(turned, part, *prepared, stream));
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -253,8 +271,11 @@ cublasStatus_t MatMul::Run(const MatMulShape& shape, const MatMulBatch& batch,
   if (shape.k == 0) {
     GPUCALL_RETURN_IF_CUBLAS_ERROR(FillZeros(shape, batch, stream));
     MatMulBatch to_zeros = batch;
-    to_zeros.sums = nullptr;
+    to_zeros.scratch = nullptr;
     return adds ? Add(shape, to_zeros, stream) : CUBLAS_STATUS_SUCCESS;
+  }
+  if (shape.type == Type::kInt8 && TransposedBytes(shape) > 0) {
+    return RunTransposed(shape, batch, stream);
   }
   const bool adds_itself = adds && Adds(shape, batch);
   if (adds && !adds_itself && IsHalf(shape)) return RunWithSums(shape, batch, stream);

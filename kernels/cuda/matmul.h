@@ -54,10 +54,9 @@ struct MatMulBatch {
   int64_t stride_addend = 0, addend_row_stride = 0, addend_column_stride = 0;
   const void* bias = nullptr;  // n elements
   int64_t stride_bias = 0;
-  // For halves that a kernel adds to: float32 sums of `sums_count` products, MatMul::SumsBytes
-  // each.
-  void* sums = nullptr;
-  int64_t sums_count = 0;
+  // Of `scratch_count` products, MatMul::ScratchBytes each, aligned to 256.
+  std::byte* scratch = nullptr;
+  int64_t scratch_count = 0;
 };
 
 // Where choices outlive the process. Nothing here is an error.
@@ -86,9 +85,10 @@ class MatMul {
   // of kInt8 a shape that it does not do.
   cublasStatus_t Run(const MatMulShape& shape, const MatMulBatch& batch, cudaStream_t stream);
 
-  // Of the sums of each product that Run needs memory for, else 0. Of the batch it reads how the
-  // addend lies.
-  int64_t SumsBytes(const MatMulShape& shape, const MatMulBatch& batch);
+  // What Run needs for each product: for float32 sums of halves that a kernel adds to, or for int8
+  // operands in the only order that tensor cores take; else 0. Of the batch it reads how the addend
+  // lies.
+  int64_t ScratchBytes(const MatMulShape& shape, const MatMulBatch& batch);
 
  private:
   static constexpr size_t kMaxKept = 4096;
@@ -103,8 +103,11 @@ class MatMul {
   // With what the library adds itself.
   cublasStatus_t Multiply(const MatMulShape& shape, const MatMulBatch& batch, Prepared& prepared,
                           cudaStream_t stream);
+  // With scratch memory.
   cublasStatus_t RunWithSums(const MatMulShape& shape, const MatMulBatch& batch,
                              cudaStream_t stream);
+  cublasStatus_t RunTransposed(const MatMulShape& shape, const MatMulBatch& batch,
+                               cudaStream_t stream);
 
   cublasLtHandle_t handle_;
   void* workspace_;

@@ -28,8 +28,8 @@ struct Products {
   const Plan& plan;
   const MatMulStep& step;
   Operands operands;
-  void* sums = nullptr;  // scratch memory
-  int64_t sums_count = 0;
+  std::byte* scratch = nullptr;
+  int64_t scratch_count = 0;  // of products
 
   DType dtype(uint32_t value) const { return plan.values[value].dtype; }
 };
@@ -96,8 +96,8 @@ cuda::MatMulBatch BatchOf(const Products& products, const Run& run) {
                              .stride_addend = run.strides[kC],
                              .bias = operands[kBias].at(run.offsets[kBias]),
                              .stride_bias = run.strides[kBias],
-                             .sums = products.sums,
-                             .sums_count = products.sums_count};
+                             .scratch = products.scratch,
+                             .scratch_count = products.scratch_count};
   if (step.c != MatMulStep::kNone) {
     batch.addend_row_stride = step.c_strides.end()[-2];
     batch.addend_column_stride = step.c_strides.back();
@@ -153,9 +153,8 @@ class MatMulRun : public StepRun {
     for (const BatchLayout::Group& group : layout.groups()) {
       const auto& of = std::get<MatMulStep>(group.plan->steps[step]);
       const Products products = {*group.plan, of, {}};
-      const int64_t bytes = SumsBytes(products);
-      const int64_t count = ElementCount(of.batch) * static_cast<int64_t>(group.members.size());
-      if (bytes > 0) layout.RequireScratch(bytes * SumsCount(bytes, count));
+      const int64_t bytes = ScratchBytes(products);
+      if (bytes > 0) layout.RequireScratch(bytes * ScratchCount(bytes, group, of));
     }
   }
 
@@ -170,14 +169,17 @@ class MatMulRun : public StepRun {
 
  private:
   // Of one product. See MatMul.
-  int64_t SumsBytes(const Products& products) {
-    if (IsInteger(products.dtype(products.step.output))) return 0;
-    return matmul_.SumsBytes(ShapeOf(products), BatchOf(products, {}));
+  int64_t ScratchBytes(const Products& products) {
+    const bool is_integer = IsInteger(products.dtype(products.step.output));
+    if (is_integer && !IsTensorCoreProduct(products)) return 0;
+    return matmul_.ScratchBytes(ShapeOf(products), BatchOf(products, {}));
   }
-  // Sums that are kept at once.
-  static int64_t SumsCount(int64_t bytes, int64_t count) {
+  // Products that have scratch memory at once.
+  static int64_t ScratchCount(int64_t bytes, const BatchLayout::Group& group,
+                              const MatMulStep& step) {
     constexpr int64_t kEnoughBytes = int64_t{32} << 20;
-    return std::min(count, std::max<int64_t>(kEnoughBytes / bytes, 1));
+    return std::min(ElementCount(step.batch) * static_cast<int64_t>(group.members.size()),
+                    std::max<int64_t>(kEnoughBytes / bytes, 1));
   }
 
   Operand OperandOf(size_t group, uint32_t value, std::vector<int64_t> outer_strides) const {
@@ -212,10 +214,9 @@ class MatMulRun : public StepRun {
     const BatchLayout::Group& g = layout_.groups()[group];
     const auto& step = std::get<MatMulStep>(g.plan->steps[step_]);
     Products products = {*g.plan, step, OperandsOf(group, step)};
-    if (const int64_t bytes = SumsBytes(products); bytes > 0) {
-      products.sums = memory_ + layout_.scratch_offset();
-      products.sums_count =
-          SumsCount(bytes, ElementCount(step.batch) * static_cast<int64_t>(g.members.size()));
+    if (const int64_t bytes = ScratchBytes(products); bytes > 0) {
+      products.scratch = memory_ + layout_.scratch_offset();
+      products.scratch_count = ScratchCount(bytes, g, step);
     }
     StridedShape shape = {.sizes = {step.batch.begin(), step.batch.end()}, .strides = {}};
     std::array<int64_t, kOperandCount> member_strides;

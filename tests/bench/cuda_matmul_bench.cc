@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/cuda/matmul.h"
-#include "kernels/cuda/matmul_integer.h"
 #include "kernels/cuda/matmul_problem.h"
 #include "tests/bench/cuda_timing.h"
 
@@ -72,36 +71,12 @@ void BenchLarge(const Tools& tools, const char* name, const MatMulShape& shape) 
   const Buffers out(1, elements * cuda::ResultBytes(shape), false);
   const MatMulBatch batch = {.a = operands[0], .b = operands[1], .c = out[0]};
   const Direct direct(tools.handle, shape, batch, tools.workspace);
-  std::vector<std::function<void(int)>> launches;
-  if (tools.matmul.Run(shape, batch, nullptr) == CUBLAS_STATUS_SUCCESS) {
-    launches.emplace_back([&](int) { tools.matmul.Run(shape, batch, nullptr); });
-  } else {
-    const cuda::IntegerProducts products = {.a_type = {1, true},
-                                            .b_type = {1, true},
-                                            .out_type = {4, true},
-                                            .transpose_a = shape.transpose_a,
-                                            .transpose_b = shape.transpose_b,
-                                            .relu = false,
-                                            .m = side,
-                                            .n = side,
-                                            .k = side,
-                                            .count = 1,
-                                            .a = batch.a,
-                                            .b = batch.b,
-                                            .addend = nullptr,
-                                            .bias = nullptr,
-                                            .out = batch.c,
-                                            .stride_a = 0,
-                                            .stride_b = 0,
-                                            .stride_addend = 0,
-                                            .stride_bias = 0,
-                                            .stride_out = 0,
-                                            .addend_row_stride = 0,
-                                            .addend_column_stride = 0,
-                                            .alpha = 1,
-                                            .beta = 0};
-    launches.emplace_back([=](int) { CHECK_CUDA(cuda::LaunchIntegerProducts(products, nullptr)); });
-  }
+  MatMulBatch ours = batch;
+  const Buffers scratch(1, std::max<int64_t>(tools.matmul.ScratchBytes(shape, batch), 1), false);
+  ours.scratch = static_cast<std::byte*>(scratch[0]);
+  ours.scratch_count = 1;
+  std::vector<std::function<void(int)>> launches = {
+      [&](int) { CheckCublas(tools.matmul.Run(shape, ours, nullptr), "MatMul::Run"); }};
   for (int i = 0; i < direct.count(); ++i) {
     launches.emplace_back([&direct, i](int) { direct.Launch(i); });
   }
@@ -166,4 +141,7 @@ void BenchAll() {
 }  // namespace
 }  // namespace gpucall
 
-int main() { gpucall::BenchAll(); }
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  gpucall::BenchAll();
+}

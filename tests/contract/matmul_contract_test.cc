@@ -168,6 +168,24 @@ TEST_F(DeviceTest, IntegerProductsWrap) {
       SameElements(Run(MatMulAttributes{}, {a, b}), Run(CastAttributes{DType::kInt8}, {wide})));
 }
 
+// Of sizes that tensor cores take, transposed in every way, of one b for all and of each its own.
+TEST_F(DeviceTest, LargeInt8ProductsAreExact) {
+  for (int i = 0; i < 8; ++i) {
+    const bool transpose_a = i % 2 == 1, transpose_b = i / 2 % 2 == 1, shares_b = i / 4 == 1;
+    MatMulAttributes attributes = {.transpose_a = transpose_a, .transpose_b = transpose_b};
+    Shape b_shape = transpose_b ? Shape{3, 80, 208} : Shape{3, 208, 80};
+    if (shares_b) b_shape.erase(b_shape.begin());
+    const Array a = UniformArray(
+        DType::kInt8, transpose_a ? Shape{3, 208, 144} : Shape{3, 144, 208}, -128, 127, 1);
+    const Array b = UniformArray(DType::kInt8, b_shape, -128, 127, 2);
+    attributes.output_dtype = DType::kInt32;
+    const Array got = Run(attributes, {a, b});
+    attributes.output_dtype = DType::kInt64;
+    const Array wanted = Run(attributes, {a, b});
+    EXPECT_TRUE(SameElements(got, Run(CastAttributes{DType::kInt32}, {wanted}))) << i;
+  }
+}
+
 // What a vector gives is a row or a column of what a matrix does.
 TEST_F(DeviceTest, VectorsAreRowsAndColumns) {
   for (const DType dtype : {DType::kInt32, DType::kFloat16, DType::kFloat64}) {
