@@ -122,6 +122,12 @@ struct Moments {
     return squared < 0 ? 0.0 : squared;
   }
   GPUCALL_FN void Merge(const Moments& b) {
+    if (shift == b.shift) {
+      count += b.count;
+      sum += b.sum;
+      squares += b.squares;
+      return;
+    }
     if (b.count == 0) return;
     if (count == 0) {
       *this = b;
@@ -307,10 +313,26 @@ struct Norm {
   }
 };
 
-// ---- Those that give an element for each: Apply(a, x), where a is of the whole line of x.
+// ---- Those that give an element for each: Apply(line, x), where x is an element of the line, and
+// Prepare(a) makes a Line, no larger than an Accumulator, of what is known of all its elements.
 
 GPUCALL_FN inline float Exp(float x) { return expf(x); }
 GPUCALL_FN inline double Exp(double x) { return exp(x); }
+
+// Numbers divided by one that is the same for many. float is divided as rounded once, but for 1
+// quotient in 2^28.
+template <class T>
+struct Divisor {
+  double by;
+  GPUCALL_FN static Divisor Of(double by) { return {by}; }
+  GPUCALL_FN T Quotient(double x) const { return x / by; }
+};
+template <>
+struct Divisor<float> {
+  double inverse;
+  GPUCALL_FN static Divisor Of(double by) { return {1 / by}; }
+  GPUCALL_FN float Quotient(double x) const { return static_cast<float>(x * inverse); }
+};
 
 // The largest element, and the sum of exp(x - largest). Infinity gives NaN; so do only -infinities.
 template <class T>
@@ -320,6 +342,10 @@ struct Softmax {
   struct Accumulator {
     Output largest = Lowest<Output>();
     double sum = 0;
+  };
+  struct Line {
+    Output largest;
+    Divisor<Output> sum;
   };
   double parameter;
   GPUCALL_FN void Add(Accumulator& a, T element, long long) const {
@@ -335,17 +361,18 @@ struct Softmax {
   }
   GPUCALL_FN void Merge(Accumulator& a, const Accumulator& b) const {
     if (b.largest == Lowest<Output>()) return;
-    if (b.largest <= a.largest) {
-      a.sum += b.sum * static_cast<double>(Exp(b.largest - a.largest));
-    } else {
-      a.sum = a.sum * static_cast<double>(Exp(a.largest - b.largest)) + b.sum;
-      a.largest = b.largest;
-    }
+    const bool stays = b.largest <= a.largest;
+    const double scale =
+        static_cast<double>(Exp(stays ? b.largest - a.largest : a.largest - b.largest));
+    a.sum = stays ? a.sum + b.sum * scale : a.sum * scale + b.sum;
+    a.largest = stays ? a.largest : b.largest;
   }
   GPUCALL_FN Output Result(const Accumulator& a, long long) const { return a.largest; }
-  GPUCALL_FN Output Apply(const Accumulator& a, T x) const {
-    return static_cast<Output>(static_cast<double>(Exp(static_cast<Output>(x) - a.largest)) /
-                               a.sum);
+  GPUCALL_FN Line Prepare(const Accumulator& a) const {
+    return {a.largest, Divisor<Output>::Of(a.sum)};
+  }
+  GPUCALL_FN Output Apply(const Line& line, T x) const {
+    return line.sum.Quotient(static_cast<double>(Exp(static_cast<Output>(x) - line.largest)));
   }
 };
 
@@ -353,27 +380,38 @@ template <class T>
 struct LogSoftmax : Softmax<T> {
   using Output = RealOf<T>;
   using Accumulator = typename Softmax<T>::Accumulator;
-  GPUCALL_FN Output Apply(const Accumulator& a, T x) const {
-    return static_cast<Output>(static_cast<double>(static_cast<Output>(x) - a.largest) -
-                               log(a.sum));
+  struct Line {
+    Output largest;
+    double log_sum;
+  };
+  GPUCALL_FN Line Prepare(const Accumulator& a) const { return {a.largest, log(a.sum)}; }
+  GPUCALL_FN Output Apply(const Line& line, T x) const {
+    return static_cast<Output>(static_cast<double>(static_cast<Output>(x) - line.largest) -
+                               line.log_sum);
   }
 };
 
 template <class T>
 struct Standardise : Var<T> {
   using Output = RealOf<T>;
-  GPUCALL_FN Output Apply(const Moments& a, T x) const {
-    return static_cast<Output>((static_cast<double>(x) - a.Mean()) / sqrt(Var<T>::Variance(a)));
+  struct Line {
+    double mean;
+    Divisor<Output> deviation;
+  };
+  GPUCALL_FN Line Prepare(const Moments& a) const {
+    return {a.Mean(), Divisor<Output>::Of(sqrt(Var<T>::Variance(a)))};
+  }
+  GPUCALL_FN Output Apply(const Line& line, T x) const {
+    return line.deviation.Quotient(static_cast<double>(x) - line.mean);
   }
 };
 
 template <class T>
-struct LayerNorm : Var<T> {
-  using Output = RealOf<T>;
-  GPUCALL_FN Output Apply(const Moments& a, T x) const {
+struct LayerNorm : Standardise<T> {
+  using Line = typename Standardise<T>::Line;
+  GPUCALL_FN Line Prepare(const Moments& a) const {
     const double variance = a.SquaredDifferences() / a.count;
-    return static_cast<Output>((static_cast<double>(x) - a.Mean()) /
-                               sqrt(variance + Var<T>::parameter));
+    return {a.Mean(), Divisor<RealOf<T>>::Of(sqrt(variance + Var<T>::parameter))};
   }
 };
 

@@ -15,7 +15,11 @@ extern const std::string_view kElementwiseComplexMathText;  // kernels/elementwi
 extern const std::string_view kElementwiseTileText;         // kernels/cuda/elementwise_tile.cuh
 extern const std::string_view kReduceFunctionsText;         // kernels/reduce_functions.h
 extern const std::string_view kReduceRowText;               // kernels/cuda/reduce_row.h
-extern const std::string_view kReduceTileText;              // kernels/cuda/reduce_tile.cuh
+extern const std::string_view kReduceGroupsText;            // kernels/cuda/reduce_groups.cuh
+extern const std::string_view kReduceTeamText;              // kernels/cuda/reduce_team.cuh
+extern const std::string_view kReduceRunsText;              // kernels/cuda/reduce_runs.cuh
+extern const std::string_view kReduceRowsText;              // kernels/cuda/reduce_rows.cuh
+extern const std::string_view kReducePackedText;            // kernels/cuda/reduce_packed.cuh
 
 }  // namespace gpucall::cuda
 

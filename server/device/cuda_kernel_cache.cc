@@ -76,7 +76,7 @@ absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ElementwiseKernel& ke
 
 absl::StatusOr<KernelPointer> KernelCache::Get(const cuda::ReduceKernel& kernel) {
   return Get(cuda::ReduceSignature(kernel), cuda::kReduceKernelName, [&] {
-    return cuda::ReducePrelude() + cuda::ReduceSource(kernel, cuda::kReduceKernelName);
+    return cuda::ReducePrelude(kernel.form) + cuda::ReduceSource(kernel, cuda::kReduceKernelName);
   });
 }
 

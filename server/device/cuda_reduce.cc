@@ -1,5 +1,7 @@
+#include <utility>
 #include <vector>
 
+#include "kernels/cuda/reduce_cut.h"
 #include "kernels/cuda/reduce_source.h"
 #include "server/device/cuda_status.h"
 #include "server/device/cuda_step.h"
@@ -10,55 +12,80 @@ namespace {
 
 cuda::ReduceRow RowOf(const ReduceStep& step, cuda::ElementType type) {
   const Lines& lines = step.lines;
-  return cuda::MakeReduceRow({.start_sizes = lines.starts.sizes,
-                              .start_strides = lines.starts.strides,
-                              .element_sizes = lines.elements.sizes,
-                              .element_strides = lines.elements.strides},
-                             type);
+  return cuda::MakeReduceRow(
+      {.start_sizes = lines.starts.sizes,
+       .start_strides = lines.starts.strides,
+       .element_sizes = lines.elements.sizes,
+       .element_strides = lines.elements.strides},
+      type,
+      GivesElements(step.op) ? cuda::ReduceResults::kOfElements : cuda::ReduceResults::kOfLines);
 }
+
+// The rows of one kernel.
+struct Part {
+  cuda::ReduceKernel kernel;
+  KernelPointer loaded;
+  size_t row_count = 0;
+  std::vector<cuda::ReduceRow> rows;
+  int64_t block_count = 0, merge_block_count = 0, table_offset = 0;
+  std::byte* table = nullptr;
+
+  bool HasTable() const { return row_count > 1; }
+  int64_t TableBytes() const { return static_cast<int64_t>(row_count * sizeof(cuda::ReduceRow)); }
+};
 
 class ReduceRun : public StepRun {
  public:
   ReduceRun(size_t step, BatchLayout& layout)
-      : step_(step), layout_(layout), parameter_(StepOf(0).parameter) {
-    kernel_ = {.function = {FunctionName(StepOf(0).op).data(), FunctionName(StepOf(0).op).size()},
-               .type = ElementTypeOf(layout.groups()[0].plan->values[StepOf(0).x].dtype)};
+      : step_(step),
+        layout_(layout),
+        parameter_(StepOf(0).parameter),
+        type_(ElementTypeOf(layout.groups()[0].plan->values[StepOf(0).x].dtype)) {
     int64_t partial_bytes = 0;
     for (size_t g = 0; g < layout.groups().size(); ++g) {
-      const cuda::ReduceRow row = RowOf(StepOf(g), kernel_.type);
+      const cuda::ReduceRow row = RowOf(StepOf(g), type_);
       if (row.line_count == 0) continue;
-      row_count_ += MemberCount(g);
+      PartOf(row).row_count += MemberCount(g);
       partial_bytes += static_cast<int64_t>(MemberCount(g)) * cuda::ReducePartialBytes(row);
     }
     layout.RequireScratch(partial_bytes);
-    if (row_count_ > 1) table_offset_ = layout.ReserveTable(TableBytes());
+    for (Part& part : parts_) {
+      if (part.HasTable()) part.table_offset = layout.ReserveTable(part.TableBytes());
+    }
   }
 
   absl::Status Load(KernelCache& kernels) {
-    GPUCALL_ASSIGN_OR_RETURN(loaded_, kernels.Get(kernel_));
+    for (Part& part : parts_) {
+      GPUCALL_ASSIGN_OR_RETURN(part.loaded, kernels.Get(part.kernel));
+    }
     return absl::OkStatus();
   }
 
   void FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) override {
     std::byte* partials = memory + layout_.scratch_offset();
     for (size_t g = 0; g < layout_.groups().size(); ++g) {
-      const cuda::ReduceRow row = RowOf(StepOf(g), kernel_.type);
+      const cuda::ReduceRow row = RowOf(StepOf(g), type_);
       for (size_t i = 0; i < MemberCount(g) && row.line_count > 0; ++i) {
         AddRow(row, g, i, memory, partials);
       }
     }
-    if (row_count_ <= 1) return;
-    table_ = memory + table_offset_;
-    upload.push_back({table_offset_, rows_.data(), TableBytes()});
+    for (Part& part : parts_) {
+      if (!part.HasTable()) continue;
+      part.table = memory + part.table_offset;
+      upload.push_back({part.table_offset, part.rows.data(), part.TableBytes()});
+    }
   }
 
   absl::Status Launch(cudaStream_t stream) override {
     using Pass = cuda::ReducePass;
-    GPUCALL_RETURN_IF_ERROR(LaunchPass(block_count_, Pass::kAccumulate, stream));
-    if (merge_block_count_ == 0) return absl::OkStatus();
-    GPUCALL_RETURN_IF_ERROR(LaunchPass(merge_block_count_, Pass::kMerge, stream));
-    if (!GivesElements(StepOf(0).op)) return absl::OkStatus();
-    return LaunchPass(block_count_, Pass::kApply, stream);
+    for (Part& part : parts_) {
+      GPUCALL_RETURN_IF_ERROR(LaunchPass(part, part.block_count, Pass::kAccumulate, stream));
+      if (part.merge_block_count == 0) continue;
+      GPUCALL_RETURN_IF_ERROR(LaunchPass(part, part.merge_block_count, Pass::kMerge, stream));
+      if (!GivesElements(StepOf(0).op)) continue;
+      GPUCALL_RETURN_IF_ERROR(LaunchPass(part, part.block_count, Pass::kApply, stream));
+    }
+    return absl::OkStatus();
   }
 
  private:
@@ -66,7 +93,20 @@ class ReduceRun : public StepRun {
     return std::get<ReduceStep>(layout_.groups()[group].plan->steps[step_]);
   }
   size_t MemberCount(size_t group) const { return layout_.groups()[group].members.size(); }
-  int64_t TableBytes() const { return static_cast<int64_t>(row_count_ * sizeof(cuda::ReduceRow)); }
+
+  Part& PartOf(const cuda::ReduceRow& row) {
+    for (Part& part : parts_) {
+      if (part.kernel.form == row.form && part.kernel.width == row.width) return part;
+    }
+    const absl::string_view name = FunctionName(StepOf(0).op);
+    Part part;
+    part.kernel = {.function = {name.data(), name.size()},
+                   .type = type_,
+                   .form = row.form,
+                   .width = row.width};
+    parts_.push_back(std::move(part));
+    return parts_.back();
+  }
 
   void AddRow(cuda::ReduceRow row, size_t group, size_t member, std::byte* memory,
               std::byte*& partials) {
@@ -74,22 +114,24 @@ class ReduceRun : public StepRun {
       const BatchLayout::Slots slots = layout_.SlotsOf(value, group);
       return memory + slots.offset + static_cast<int64_t>(member) * slots.stride;
     };
+    Part& part = PartOf(row);
     row.x = address(StepOf(group).x);
     row.out = address(StepOf(group).output);
     row.partials = partials;
-    row.first_block = block_count_;
-    row.first_merge_block = merge_block_count_;
+    row.first_block = part.block_count;
+    row.first_merge_block = part.merge_block_count;
     partials += cuda::ReducePartialBytes(row);
-    block_count_ += cuda::ReduceBlockCount(row);
-    merge_block_count_ += cuda::ReduceMergeBlockCount(row);
-    rows_.push_back(row);
+    part.block_count += cuda::ReduceBlockCount(row);
+    part.merge_block_count += cuda::ReduceMergeBlockCount(row);
+    part.rows.push_back(row);
   }
 
-  absl::Status LaunchPass(int64_t block_count, cuda::ReducePass pass, cudaStream_t stream) {
+  absl::Status LaunchPass(Part& part, int64_t block_count, cuda::ReducePass pass,
+                          cudaStream_t stream) {
     if (block_count == 0) return absl::OkStatus();
-    int row_count = static_cast<int>(row_count_);
-    void* arguments[] = {&rows_[0], &table_, &row_count, &pass, &parameter_};
-    return CudaStatus(cudaLaunchKernel(reinterpret_cast<const void*>(loaded_->kernel),
+    int row_count = static_cast<int>(part.row_count);
+    void* arguments[] = {&part.rows[0], &part.table, &row_count, &pass, &parameter_};
+    return CudaStatus(cudaLaunchKernel(reinterpret_cast<const void*>(part.loaded->kernel),
                                        dim3(static_cast<unsigned>(block_count)),
                                        dim3(cuda::kReduceThreads), arguments, 0, stream),
                       "cudaLaunchKernel");
@@ -98,12 +140,8 @@ class ReduceRun : public StepRun {
   const size_t step_;
   const BatchLayout& layout_;
   double parameter_;
-  cuda::ReduceKernel kernel_;
-  KernelPointer loaded_;
-  std::vector<cuda::ReduceRow> rows_;  // those with lines
-  size_t row_count_ = 0;
-  int64_t block_count_ = 0, merge_block_count_ = 0, table_offset_ = 0;
-  std::byte* table_ = nullptr;
+  const cuda::ElementType type_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace

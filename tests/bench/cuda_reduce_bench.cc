@@ -1,12 +1,14 @@
 // Measures reductions on a GPU: device time, from device memory, against reading as much.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
-#include "kernels/cuda/reduce_source.h"
+#include "kernels/cuda/reduce_cut.h"
 #include "server/device/cuda_kernel_cache.h"
 #include "server/program/axes.h"
 #include "tests/bench/cuda_timing.h"
@@ -16,19 +18,38 @@ namespace {
 
 constexpr int64_t kBytes = int64_t{256} << 20;
 
+bool GivesElements(std::string_view function) {
+  return function == "Softmax" || function == "LayerNorm";
+}
+
+struct Problem {
+  std::string_view function;
+  cuda::ElementType type;
+  std::vector<int64_t> shape;
+  std::vector<bool> along;
+
+  cuda::ReduceRow Row() const {
+    absl::InlinedVector<bool, kMaxRank> bits(along.begin(), along.end());
+    const Lines lines = LinesAlong(shape, bits);
+    return cuda::MakeReduceRow(
+        {lines.starts.sizes, lines.starts.strides, lines.elements.sizes, lines.elements.strides},
+        type,
+        GivesElements(function) ? cuda::ReduceResults::kOfElements : cuda::ReduceResults::kOfLines);
+  }
+  KernelPointer Kernel(KernelCache& kernels) const {
+    const cuda::ReduceRow row = Row();
+    auto loaded = kernels.Get(cuda::ReduceKernel{function, type, row.form, row.width});
+    Check(loaded.ok(), loaded.status().ToString().c_str());
+    return *std::move(loaded);
+  }
+};
+
 class Reduction {
  public:
-  Reduction(KernelCache& kernels, std::string_view function, cuda::ElementType type,
-            const std::vector<int64_t>& shape, const std::vector<bool>& along)
-      : shape_(shape), elements_(function == "Softmax" || function == "LayerNorm") {
-    absl::InlinedVector<bool, kMaxRank> bits(along.begin(), along.end());
-    const Lines lines = LinesAlong(shape_, bits);
-    row_ = cuda::MakeReduceRow(
-        {lines.starts.sizes, lines.starts.strides, lines.elements.sizes, lines.elements.strides},
-        type);
-    auto loaded = kernels.Get(cuda::ReduceKernel{function, type});
-    Check(loaded.ok(), loaded.status().ToString().c_str());
-    loaded_ = *std::move(loaded);
+  Reduction(KernelCache& kernels, const Problem& problem)
+      : elements_(GivesElements(problem.function)),
+        row_(problem.Row()),
+        loaded_(problem.Kernel(kernels)) {
     const size_t partials =
         static_cast<size_t>(std::max<int64_t>(cuda::ReducePartialBytes(row_), 8));
     void* data = nullptr;
@@ -60,7 +81,6 @@ class Reduction {
                                 arguments, 0, nullptr));
   }
 
-  std::vector<int64_t> shape_;
   const bool elements_;
   cuda::ReduceRow row_;
   KernelPointer loaded_;
@@ -72,6 +92,54 @@ struct Case {
   std::vector<int64_t> shape;
   std::vector<bool> along;
 };
+struct Named {
+  std::string name;
+  Problem problem;
+};
+
+std::vector<Named> Problems() {
+  const Case cases[] = {
+      {"all", {kBytes / 4}, {true}},
+      {"rows of 8192", {8192, 8192}, {false, true}},
+      {"columns of 8192", {8192, 8192}, {true, false}},
+      {"rows of 1024", {65536, 1024}, {false, true}},
+      {"rows of 1001", {67000, 1001}, {false, true}},
+      {"rows of 64", {1 << 20, 64}, {false, true}},
+      {"rows of 3", {kBytes / 12, 3}, {false, true}},
+      {"channels of an image", {8192, 2730, 3}, {true, true, false}},
+      {"middle of 256 x 512 x 512", {256, 512, 512}, {false, true, false}},
+      {"ends of 256 x 512 x 512", {256, 512, 512}, {true, false, true}},
+      {"columns of 1 << 20", {1 << 20, 64}, {true, false}},
+  };
+  std::vector<Named> problems;
+  for (const char* function : {"Sum", "Mean", "Max", "ArgMax", "Var", "Softmax", "LayerNorm"}) {
+    for (const Case& c : cases) {
+      problems.push_back({std::string("float32 ") + c.name,
+                          {function, cuda::ElementType::kFloat32, c.shape, c.along}});
+    }
+  }
+  for (const auto& [type, name] : {std::pair(cuda::ElementType::kUint8, "uint8"),
+                                   std::pair(cuda::ElementType::kInt32, "int32"),
+                                   std::pair(cuda::ElementType::kFloat64, "float64")}) {
+    const int64_t count = kBytes / cuda::ElementBytes(type);
+    problems.push_back({std::string(name) + " all", {"Sum", type, {count}, {true}}});
+    problems.push_back(
+        {std::string(name) + " columns", {"Sum", type, {count / 8192, 8192}, {true, false}}});
+  }
+  return problems;
+}
+
+// Kernels take NVRTC long: every core compiles some.
+void CompileAll(KernelCache& kernels, const std::vector<Named>& problems) {
+  std::atomic<size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::thread::hardware_concurrency(); ++t) {
+    threads.emplace_back([&] {
+      for (size_t i = next++; i < problems.size(); i = next++) problems[i].problem.Kernel(kernels);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 void Bench(int compute_capability) {
   KernelCache kernels(compute_capability, KernelDiskCache({}));
@@ -81,45 +149,16 @@ void Bench(int compute_capability) {
   }});
   const double copy_rate = 2.0 * kBytes / copy[0] / 1e6;
   std::printf("copy of 256 MiB: %.4f ms, %.0f GB/s\n", copy[0], copy_rate);
-  const Case cases[] = {
-      {"all", {kBytes / 4}, {true}},
-      {"rows of 8192", {8192, 8192}, {false, true}},
-      {"columns of 8192", {8192, 8192}, {true, false}},
-      {"rows of 1024", {65536, 1024}, {false, true}},
-      {"rows of 1001", {67043, 1001}, {false, true}},
-      {"rows of 64", {1 << 20, 64}, {false, true}},
-      {"rows of 3", {kBytes / 12, 3}, {false, true}},
-      {"channels of an image", {8192, 2730, 3}, {true, true, false}},
-      {"middle of 256 x 512 x 512", {256, 512, 512}, {false, true, false}},
-      {"ends of 256 x 512 x 512", {256, 512, 512}, {true, false, true}},
-      {"columns of 1 << 20", {1 << 20, 64}, {true, false}},
-  };
-  for (const char* function : {"Sum", "Mean", "Max", "ArgMax", "Var", "Softmax", "LayerNorm"}) {
-    for (const Case& c : cases) {
-      Reduction reduction(kernels, function, cuda::ElementType::kFloat32, c.shape, c.along);
-      const bool elements =
-          !std::strcmp(function, "Softmax") || !std::strcmp(function, "LayerNorm");
-      int64_t bytes = elements ? 8 : 4;
-      for (const int64_t size : c.shape) bytes *= size;
-      const auto ms = MediansMs({[&](int i) { reduction.Launch(x[i]); }});
-      const double rate = static_cast<double>(bytes) / ms[0] / 1e6;
-      std::printf("%-7s float32 %-26s %8.4f ms %6.0f GB/s  of copy's %.2f\n", function, c.name,
-                  ms[0], rate, rate / copy_rate);
-    }
-  }
-  for (const auto& [type, name] : {std::pair(cuda::ElementType::kUint8, "uint8"),
-                                   std::pair(cuda::ElementType::kInt32, "int32"),
-                                   std::pair(cuda::ElementType::kFloat64, "float64")}) {
-    const int64_t count = kBytes / cuda::ElementBytes(type);
-    for (const auto& [shape, along] :
-         {std::pair(std::vector<int64_t>{count}, std::vector<bool>{true}),
-          std::pair(std::vector<int64_t>{count / 8192, 8192}, std::vector<bool>{true, false})}) {
-      Reduction reduction(kernels, "Sum", type, shape, along);
-      const auto ms = MediansMs({[&](int i) { reduction.Launch(x[i]); }});
-      const double rate = static_cast<double>(kBytes) / ms[0] / 1e6;
-      std::printf("Sum %s %s %8.4f ms %6.0f GB/s  of copy's %.2f\n", name,
-                  shape.size() == 1 ? "all" : "columns", ms[0], rate, rate / copy_rate);
-    }
+  const std::vector<Named> problems = Problems();
+  CompileAll(kernels, problems);
+  for (const auto& [name, problem] : problems) {
+    Reduction reduction(kernels, problem);
+    int64_t bytes = cuda::ElementBytes(problem.type) * (GivesElements(problem.function) ? 2 : 1);
+    for (const int64_t size : problem.shape) bytes *= size;
+    const auto ms = MediansMs({[&](int i) { reduction.Launch(x[i]); }});
+    const double rate = static_cast<double>(bytes) / ms[0] / 1e6;
+    std::printf("%-9s %-34s %8.4f ms %6.0f GB/s  of copy's %.2f\n",
+                std::string(problem.function).c_str(), name.c_str(), ms[0], rate, rate / copy_rate);
   }
 }
 

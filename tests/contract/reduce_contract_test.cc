@@ -258,6 +258,17 @@ const Case kCases[] = {
     {{40, 7, 600}, Axes{0, 2}},  // long runs
     {{40, 7, 60}, Axes{0, 2}},   // short runs
     {{6, 7, 8}, Axes{1}},
+    {{100, 5}, Axes{1}},        // lines packed one behind the other
+    {{70, 64}, Axes{1}},        // lines of a few threads
+    {{30, 1001}, Axes{1}},      // lines that a warp holds, misaligned
+    {{2, 9000}, Axes{1}},       // lines that a block holds
+    {{2, 17000}, Axes{1}},      // lines that nothing holds
+    {{4, 90, 71}, Axes{0, 2}},  // several runs a segment
+    {{30, 41, 2}, Axes{1}},     // images that are not aligned
+    {{30, 40, 2}, Axes{1}},
+    {{3, 20, 300}, Axes{1}},  // columns that a block holds
+    {{510, 40}, Axes{0}},
+    {{100, 131}, Axes{0}},
     {{2, 3, 4, 5, 2, 3, 2, 3}, Axes{1, 3, 5, 7}},
     {{2, 3, 4, 5, 2, 3, 2, 3}, Axes{0, 2, -4, 6}},
 };

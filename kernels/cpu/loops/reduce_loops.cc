@@ -107,17 +107,17 @@ struct Loops {
   static void Apply(double parameter, const void* accumulator, const void* x, int64_t stride,
                     size_t count, void* out) {
     const Function function = With(parameter);
-    const Accumulator a = *static_cast<const Accumulator*>(accumulator);
+    const auto line = function.Prepare(*static_cast<const Accumulator*>(accumulator));
     for (size_t i = 0; i < count; ++i) {
       const int64_t at = static_cast<int64_t>(i) * stride;
-      static_cast<Element<Output>*>(out)[at].value = function.Apply(a, At(x, at));
+      static_cast<Element<Output>*>(out)[at].value = function.Apply(line, At(x, at));
     }
   }
 
   static constexpr ReduceLoops Table() {
     ReduceLoops loops = {
         sizeof(Accumulator), sizeof(Output), Clear, AddRun, AddRow, Merge, Results, nullptr};
-    if constexpr (requires(Function f, Accumulator a, T x) { f.Apply(a, x); }) loops.apply = Apply;
+    if constexpr (requires(Function f, Accumulator a) { f.Prepare(a); }) loops.apply = Apply;
     return loops;
   }
 };

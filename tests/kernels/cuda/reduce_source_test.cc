@@ -1,9 +1,9 @@
-// Reduction kernels compile, for every architecture built for (needs NVRTC, no GPU); and how lines
-// are cut.
+// Reduction kernels compile, for every architecture built for (needs NVRTC, no GPU).
 #include "kernels/cuda/reduce_source.h"
 
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -42,69 +42,47 @@ std::string Compile(const std::string& source, int compute_capability) {
   return result == NVRTC_SUCCESS ? "" : "failed: " + log;
 }
 
+struct Variant {
+  ReduceForm form;
+  int width;
+};
+// Of each form one or two.
+std::vector<Variant> VariantsOf(std::string_view function, ElementType type) {
+  const int width = std::min(16 / ElementBytes(type), 8);
+  std::vector<Variant> variants = {{ReduceForm::kTeams, 4},      {ReduceForm::kBlocks, 4},
+                                   {ReduceForm::kHeldTeams, 4},  {ReduceForm::kRows, width},
+                                   {ReduceForm::kHeldBlocks, 2}, {ReduceForm::kScattered, 1},
+                                   {ReduceForm::kPackedRows, 2}, {ReduceForm::kPackedLines, 3}};
+  for (const std::string_view gives_elements :
+       {"Softmax", "LogSoftmax", "LayerNorm", "Standardise"}) {
+    if (function == gives_elements) variants.push_back({ReduceForm::kHeldRows, 16 * width + 3});
+  }
+  return variants;
+}
+
 class ReduceSourceTest : public testing::TestWithParam<int> {};
 
 TEST_P(ReduceSourceTest, FunctionsCompile) {
-  // A kernel takes NVRTC half a second: each function in one type for each architecture, of which
-  // no two have the same.
-  std::string source = ReducePrelude();
+  // A kernel takes NVRTC half a second: each function in one type and form for each architecture,
+  // of which no two have the same.
   size_t number = static_cast<size_t>(GetParam() / 10);
   for (const std::string_view function : kFunctions) {
     const ElementType type = kTypes[number % std::size(kTypes)];
-    source += ReduceSource({function, type}, "kernel" + std::to_string(number++));
+    const std::vector<Variant> variants = VariantsOf(function, type);
+    const auto [form, width] = variants[number++ % variants.size()];
+    const std::string source =
+        ReducePrelude(form) + ReduceSource({function, type, form, width}, "kernel");
+    EXPECT_EQ(Compile(source, GetParam()), "") << function;
   }
-  EXPECT_EQ(Compile(source, GetParam()), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ReduceSourceTest, testing::Values(80, 90, 120));
 
 TEST(ReduceSource, WrongFunctionDoesNotCompile) {
-  const std::string source = ReducePrelude() + ReduceSource({"Sums", ElementType::kInt32}, "wrong");
+  const std::string source =
+      ReducePrelude(ReduceForm::kRows) +
+      ReduceSource({"Sums", ElementType::kInt32, ReduceForm::kRows, 4}, "wrong");
   EXPECT_THAT(Compile(source, 90), testing::HasSubstr("Sums"));
-}
-
-struct Cut {
-  std::vector<int64_t> starts, start_strides, elements, element_strides;
-  ReduceForm form;
-};
-
-// Every element of every line is in one segment, of a size that a block reads in short order.
-TEST(ReduceRow, SegmentsCoverLines) {
-  const Cut cuts[] = {
-      {{}, {}, {1 << 26}, {1}, ReduceForm::kRuns},
-      {{}, {}, {1}, {0}, ReduceForm::kRuns},
-      {{8192}, {8192}, {8192}, {1}, ReduceForm::kRuns},
-      {{50}, {20000}, {4, 5000}, {1000000, 1}, ReduceForm::kRuns},
-      {{7}, {3}, {1000, 3}, {21, 1}, ReduceForm::kScattered},
-      {{8192}, {1}, {8192}, {8192}, ReduceForm::kRows},
-      {{3}, {1}, {1 << 20}, {3}, ReduceForm::kRows},
-      {{5, 6}, {4200, 1}, {700}, {6}, ReduceForm::kRows},
-  };
-  for (const Cut& cut : cuts) {
-    const ReduceRow row = MakeReduceRow(
-        {cut.starts, cut.start_strides, cut.elements, cut.element_strides}, ElementType::kFloat32);
-    EXPECT_EQ(row.form, cut.form);
-    const int64_t run = row.form == ReduceForm::kRuns ? row.element_sizes[0] : row.element_count;
-    const int64_t segments_of_run = (run + row.segment_size - 1) / row.segment_size;
-    EXPECT_EQ(row.segment_count, row.element_count / run * segments_of_run);
-    EXPECT_LE(row.form == ReduceForm::kRows ? 0 : row.segment_size, 64 << 10);
-    EXPECT_GE(ReduceBlockCount(row), 1);
-    // Every line has a team that merges its partials, and no block is without one.
-    const int64_t teams = kReduceThreads / row.merge_team;
-    EXPECT_EQ(kReduceThreads % row.merge_team, 0);
-    const int64_t lines = row.segment_count > 1 ? row.line_count : 0;
-    EXPECT_GE(ReduceMergeBlockCount(row) * teams, lines);
-    EXPECT_LT(ReduceMergeBlockCount(row) * teams, lines + teams);
-  }
-}
-
-TEST(ReduceRow, NoLinesNoBlocks) {
-  const std::vector<int64_t> zero = {0}, three = {3}, one = {1};
-  const ReduceRow none = MakeReduceRow({zero, one, three, one}, ElementType::kFloat32);
-  EXPECT_EQ(ReduceBlockCount(none), 0);
-  const ReduceRow empty = MakeReduceRow({three, one, zero, one}, ElementType::kFloat32);
-  EXPECT_EQ(ReduceBlockCount(empty), 1);  // which writes what a sum of nothing is
-  EXPECT_EQ(ReduceMergeBlockCount(empty), 0);
 }
 
 }  // namespace
