@@ -41,6 +41,10 @@ __device__ inline TileOrigin FindTile(const FilterImage& image, int tile_rows, i
           static_cast<long long>(block % across) * tile_columns};
 }
 
+// Tiles of `columns` pixels across for `blocks` on each multiprocessor at a time: as tall as lets
+// all run at once, from 32 to 256 rows.
+FilterTile StripTile(const FilterShape& shape, int columns, int blocks);
+
 // Index in 0 .. size-1 that `index` stands for, -1 for the constant.
 __device__ inline long long BorderIndex(long long index, long long size, Border border) {
   if (index >= 0 && index < size) return index;

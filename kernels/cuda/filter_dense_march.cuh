@@ -69,9 +69,8 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(k
   constexpr int kRun = DenseRun<In>(kSide), kDepth = MarchDepth<In>(kSide, kChannels);
   constexpr int kBeside = kSide / 2 * kChannels, kWarps = kMarchWarps<kChannels>;
   constexpr bool kFinite = std::is_same_v<In, uint8_t>;
-  using Quads = QuadReader<In, kRun, kBeside, kBeside>;
-  using Staged = StagedReader<In, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kWarps][Staged::kFloats];
+  using Reader = QuadReader<In, kRun, kBeside, kBeside>;
+  __shared__ typename Reader::Shared shared[kWarps];
   __shared__ float weights[kSide * kSide];
   const FilterImage& image = FindImage(batch);
   if (image.dense_weights[0] != 0) return;
@@ -85,18 +84,15 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(k
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<In, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
+  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
+  const Reader reader(march, kChannels, image.output, shared[warp], lane);
   constexpr auto kNone = ZeroWeights::kNone, kCheck = ZeroWeights::kCheck;
-  if (IsInside<kRun, kBeside>(march, image.output)) {
-    const Quads quads(march, kChannels, shared[warp], lane);
-    const bool done =
-        zeros ? MarchDense<kCheck, kSide, kChannels, kRun, kDepth>(weights, march, output, quads)
-              : MarchDense<kNone, kSide, kChannels, kRun, kDepth>(weights, march, output, quads);
-    if (done) return;
+  if (!zeros) {
+    MarchDense<kNone, kSide, kChannels, kRun, kDepth>(weights, march, output, reader);
+  } else if (!MarchDense<kCheck, kSide, kChannels, kRun, kDepth>(weights, march, output, reader)) {
+    constexpr auto kSkip = ZeroWeights::kSkip;
+    MarchDense<kSkip, kSide, kChannels, kRun, 1>(weights, march, output, reader);
   }
-  const Staged staged(march, kChannels, shared[warp], lane);
-  constexpr auto kSlow = kFinite ? kNone : ZeroWeights::kSkip;
-  MarchDense<kSlow, kSide, kChannels, kRun, 1>(weights, march, output, staged);
 }
 
 template <class In, class Out, int kChannels>

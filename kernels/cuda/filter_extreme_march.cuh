@@ -92,29 +92,25 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
     ExtremeMarch(const __grid_constant__ FilterBatch batch) {
   constexpr int kRun = kExtremeRun, kDepth = MarchDepth<float>(kTaps, kChannels);
   constexpr int kBeside = kTaps / 2 * kChannels;
-  using Staged = StagedReader<T, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<kChannels>][Staged::kFloats];
+  using Quads = QuadReader<float, kRun, kBeside, kBeside>;
+  using Pairs = PairReader<kRun, kBeside, kBeside>;
+  using Reader = std::conditional_t<std::is_same_v<T, float>, Quads, Pairs>;
+  __shared__ typename Reader::Shared shared[kMarchWarps<kChannels>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<T, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  T* const output = static_cast<T*>(image.output) + origin.row * march.stride;
-  const bool inside = IsInside<kRun, kBeside>(march, image.output);
+  T* const output = static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
   if constexpr (std::is_same_v<T, float>) {
-    if (inside) {
-      const QuadReader<float, kRun, kBeside, kBeside> reader(march, kChannels, shared[warp], lane);
-      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
-      return;
-    }
-  } else if (inside && IsWholeTile(march, batch)) {
+    const Quads reader(march, kChannels, image.output, shared[warp], lane);
+    MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
+  } else {
     const March<T> upper = UpperHalf(march, batch);
-    const PairReader<kRun, kBeside, kBeside> reader(upper, batch.tile.rows / 2, lane);
+    const Pairs reader(upper, kChannels, image.output, batch.tile.rows / 2,
+                       image.rows - origin.row, shared[warp], lane);
     MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(upper, output, reader);
-    return;
   }
-  const Staged reader(march, kChannels, shared[warp], lane);
-  MarchExtreme<kExtreme, kTaps, kChannels, kRun, 1>(march, output, reader);
 }
 
 template <class T, Extreme kExtreme, int kTaps, int kChannels>

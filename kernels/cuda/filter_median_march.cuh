@@ -1,4 +1,4 @@
-// Medians of 3x3 and 5x5 windows of one channel: see filter_march.cuh. Columns are sorted once for
+// Medians of 3x3, 5x5 and 7x7 windows of one channel: see filter_march.cuh. Columns are sorted once for
 // all windows that hold them, and pairs of columns are merged once.
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
@@ -14,7 +14,7 @@
 namespace gpucall::cuda {
 
 inline constexpr int kMedianRun = kMedianWindows;
-constexpr int MedianBlocks(int side) { return side == 3 ? 11 : 7; }
+constexpr int MedianBlocks(int side) { return side == 3 ? 11 : side == 5 ? 7 : 4; }
 
 // How elements are compared. As they are: wrong where there is NaN.
 struct AsFloats {
@@ -74,34 +74,38 @@ __device__ bool MarchMedian(const March<In>& march, Out* output, const Reader& r
   return !kCheck || !__any_sync(0xffffffffu, finite != 0);
 }
 
-template <class In, class Out, int kSide>
+template <class T, int kSide>
 __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
     MedianMarch(const __grid_constant__ FilterBatch batch) {
-  constexpr int kBeside = kSide / 2, kDepth = kSide == 3 ? 3 : 2;
-  using Staged = StagedReader<In, kMedianRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<1>][Staged::kFloats];
+  constexpr int kBeside = kSide / 2, kDepth = kSide == 3 ? 3 : kSide == 5 ? 2 : 1;
+  using Quads = QuadReader<float, kMedianRun, kBeside, kBeside>;
+  using Pairs = PairReader<kMedianRun, kBeside, kBeside>;
+  using Reader = std::conditional_t<std::is_same_v<T, float>, Quads, Pairs>;
+  __shared__ typename Reader::Shared shared[kMarchWarps<1>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
-  const auto march = MakeMarch<In, 1, kMedianRun>(batch, image, origin);
+  const auto march = MakeMarch<T, 1, kMedianRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
-  const bool inside = IsInside<kMedianRun, kBeside>(march, image.output);
-  if constexpr (std::is_same_v<In, float>) {
-    if (inside) {
-      const QuadReader<In, kMedianRun, kBeside, kBeside> quads(march, 1, shared[warp], lane);
-      if (MarchMedian<AsFloats, kSide, kDepth>(march, output, quads)) return;
+  T* const output = static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kMedianRun;
+  if constexpr (std::is_same_v<T, float>) {
+    const Quads reader(march, 1, image.output, shared[warp], lane);
+    // The largest network is compiled once.
+    if constexpr (kSide <= 5) {
+      if (MarchMedian<AsFloats, kSide, kDepth>(march, output, reader)) return;
     }
-  } else if (inside && IsWholeTile(march, batch)) {
-    const March<In> upper = UpperHalf(march, batch);
-    const PairReader<kMedianRun, kBeside, kBeside> pairs(upper, batch.tile.rows / 2, lane);
-    MarchMedian<AsPairs, kSide, kDepth>(upper, output, pairs);
-    return;
+    MarchMedian<AsKeys, kSide, 1>(march, output, reader);
+  } else {
+    const March<T> upper = UpperHalf(march, batch);
+    const Pairs reader(upper, 1, image.output, batch.tile.rows / 2, image.rows - origin.row,
+                       shared[warp], lane);
+    MarchMedian<AsPairs, kSide, kDepth>(upper, output, reader);
   }
-  using SlowOps = std::conditional_t<std::is_same_v<In, float>, AsKeys, AsFloats>;
-  const Staged staged(march, 1, shared[warp], lane);
-  MarchMedian<SlowOps, kSide, 1>(march, output, staged);
 }
+
+// Compiled by itself.
+template <class T>
+cudaError_t LaunchMedian7(const FilterBatch& batch, cudaStream_t stream);
 
 }  // namespace gpucall::cuda
 

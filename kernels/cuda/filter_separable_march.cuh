@@ -43,22 +43,16 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
                    const __grid_constant__ SeparableWeights weights) {
   constexpr int kRun = MarchRun<In>(kTaps), kDepth = MarchDepth<In>(kTaps, kChannels);
   constexpr int kBeside = kTaps / 2 * kChannels;
-  using Quads = QuadReader<In, kRun, kBeside, kBeside>;
-  using Staged = StagedReader<In, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<kChannels>][Staged::kFloats];
+  using Reader = QuadReader<In, kRun, kBeside, kBeside>;
+  __shared__ typename Reader::Shared shared[kMarchWarps<kChannels>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<In, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
-  if (IsInside<kRun, kBeside>(march, image.output)) {
-    const Quads reader(march, kChannels, shared[warp], lane);
-    MarchSeparable<kTaps, kChannels, kRun, kDepth>(weights, march, output, reader);
-  } else {
-    const Staged reader(march, kChannels, shared[warp], lane);
-    MarchSeparable<kTaps, kChannels, kRun, 1>(weights, march, output, reader);
-  }
+  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
+  const Reader reader(march, kChannels, image.output, shared[warp], lane);
+  MarchSeparable<kTaps, kChannels, kRun, kDepth>(weights, march, output, reader);
 }
 
 template <class In, class Out, int kTaps, int kChannels>
