@@ -92,10 +92,10 @@ void BenchSeparable(const ImageCase& image, const std::string& name, int side) {
   cuda::SeparableWeights weights = {};
   std::fill_n(weights.rows, side, 1.0f / static_cast<float>(side));
   std::fill_n(weights.columns, side, 1.0f / static_cast<float>(side));
-  CompareFilter(image, name, BatchOf(image, side, cuda::SeparableTile(ShapeOf(image, side))),
-                [&](const cuda::FilterBatch& batch) {
-                  return cuda::LaunchSeparable(batch, weights, nullptr);
-                });
+  const cuda::FilterTile tile = cuda::SeparableTile(ShapeOf(image, side), weights);
+  CompareFilter(image, name, BatchOf(image, side, tile), [&](const cuda::FilterBatch& batch) {
+    return cuda::LaunchSeparable(batch, weights, nullptr);
+  });
 }
 
 void BenchDense(const ImageCase& image, const std::string& name, int side) {
