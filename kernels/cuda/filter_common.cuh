@@ -45,31 +45,31 @@ __device__ inline TileOrigin FindTile(const FilterImage& image, int tile_rows, i
 // all run at once, from 32 to 256 rows.
 FilterTile StripTile(const FilterShape& shape, int columns, int blocks);
 
+// BorderIndex of an index further outside than the image is large. Apart, since it is rare and long.
+__device__ __noinline__ inline long long FarBorderIndex(long long index, long long size,
+                                                        Border border) {
+  const bool mirror = border == Border::kMirror;
+  if (mirror && size == 1) return 0;
+  const long long period = border == Border::kWrap ? size : 2 * size - (mirror ? 2 : 0);
+  const long long rest = index % period;
+  const long long at = rest < 0 ? rest + period : rest;
+  return at < size ? at : period - (mirror ? 0 : 1) - at;
+}
+
 // Index in 0 .. size-1 that `index` stands for, -1 for the constant.
 __device__ inline long long BorderIndex(long long index, long long size, Border border) {
   if (index >= 0 && index < size) return index;
-  const auto modulo = [](long long value, long long period) {
-    const long long rest = value % period;
-    return rest < 0 ? rest + period : rest;
-  };
-  switch (border) {
-    case Border::kNearest:
-      return index < 0 ? 0 : size - 1;
-    case Border::kReflect: {
-      const long long at = modulo(index, 2 * size);
-      return at < size ? at : 2 * size - 1 - at;
-    }
-    case Border::kMirror: {
-      if (size == 1) return 0;
-      const long long at = modulo(index, 2 * size - 2);
-      return at < size ? at : 2 * size - 2 - at;
-    }
-    case Border::kWrap:
-      return modulo(index, size);
-    case Border::kConstant:
-      return -1;
+  if (border == Border::kConstant) return -1;
+  const bool before = index < 0;
+  if (border == Border::kNearest) return before ? 0 : size - 1;
+  long long at;
+  if (border == Border::kWrap) {
+    at = before ? index + size : index - size;
+  } else {
+    const int edge = border == Border::kReflect ? 1 : 0;
+    at = before ? -edge - index : 2 * (size - 1) + edge - index;
   }
-  return -1;
+  return at >= 0 && at < size ? at : FarBorderIndex(index, size, border);
 }
 
 // One column of one channel of an image, continued past the border.

@@ -51,7 +51,7 @@ FilterTile MarchTile(const FilterShape& shape, int run, int blocks);
 // number `lag` on. Then stores what it leaves in `results`, from the row of `output` on. Rows are
 // read kDepth ahead.
 template <int kDepth, int kRun, class In, class Out, class Reader, class Use>
-__device__ void MarchRows(const March<In>& march, Reader reader, int lag, Out* output, Use use) {
+__device__ void MarchRows(const March<In>& march, Reader reader, int lag, Out output, Use use) {
   typename Reader::Raw raw[kDepth];
 #pragma unroll
   for (int d = 0; d < kDepth; ++d) reader.Load(march, d, raw[d]);
@@ -91,7 +91,17 @@ __device__ March<In> MakeMarch(const FilterBatch& batch, const FilterImage& imag
   return march;
 }
 
+// Rows that are read ahead by a reader for any place, which takes many registers.
+template <class In>
+constexpr int SlowDepth(int taps) {
+  return std::is_same_v<In, uint8_t> && taps <= 7 ? 2 : 1;
+}
+
 // For a PairReader, whose rows are half a tile apart.
+template <class In>
+__device__ bool IsWholeTile(const March<In>& march, const FilterBatch& batch) {
+  return march.row_count == batch.tile.rows + batch.window.rows - 1;
+}
 template <class In>
 __device__ March<In> UpperHalf(March<In> march, const FilterBatch& batch) {
   march.row_count = min(march.row_count, batch.tile.rows / 2 + batch.window.rows - 1);

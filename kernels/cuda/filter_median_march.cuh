@@ -74,32 +74,47 @@ __device__ bool MarchMedian(const March<In>& march, Out* output, const Reader& r
   return !kCheck || !__any_sync(0xffffffffu, finite != 0);
 }
 
+template <class T, Place kPlace, int kBeside>
+using MedianReader = std::conditional_t<std::is_same_v<T, float>,
+                                        QuadReader<kPlace, float, kMedianRun, kBeside, kBeside>,
+                                        PairReader<kPlace, kMedianRun, kBeside, kBeside>>;
+
 template <class T, int kSide>
 __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
     MedianMarch(const __grid_constant__ FilterBatch batch) {
   constexpr int kBeside = kSide / 2, kDepth = kSide == 3 ? 3 : kSide == 5 ? 2 : 1;
-  using Quads = QuadReader<float, kMedianRun, kBeside, kBeside>;
-  using Pairs = PairReader<kMedianRun, kBeside, kBeside>;
-  using Reader = std::conditional_t<std::is_same_v<T, float>, Quads, Pairs>;
-  __shared__ typename Reader::Shared shared[kMarchWarps<1>];
+  using Inside = MedianReader<T, Place::kInside, kBeside>;
+  using Anywhere = MedianReader<T, Place::kAnywhere, kBeside>;
+  __shared__ typename Inside::Shared shared[kMarchWarps<1>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<T, 1, kMedianRun>(batch, image, origin);
   if (march.element >= march.stride) return;
   T* const output = static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kMedianRun;
+  const bool inside = kSide <= 5 && Inside::IsInside(march, image.output);
   if constexpr (std::is_same_v<T, float>) {
-    const Quads reader(march, 1, image.output, shared[warp], lane);
-    // The largest network is compiled once.
-    if constexpr (kSide <= 5) {
-      if (MarchMedian<AsFloats, kSide, kDepth>(march, output, reader)) return;
+    if constexpr (kSide <= 5) {  // the largest network is compiled once
+      if (inside) {
+        const Inside reader(march, 1, image.output, shared[warp], lane);
+        if (MarchMedian<AsFloats, kSide, kDepth>(march, output, reader)) return;
+      }
     }
+    const Anywhere reader(march, 1, image.output, shared[warp], lane);
     MarchMedian<AsKeys, kSide, 1>(march, output, reader);
   } else {
     const March<T> upper = UpperHalf(march, batch);
-    const Pairs reader(upper, 1, image.output, batch.tile.rows / 2, image.rows - origin.row,
-                       shared[warp], lane);
-    MarchMedian<AsPairs, kSide, kDepth>(upper, output, reader);
+    const int apart = batch.tile.rows / 2;
+    const long long rows = image.rows - origin.row;
+    if constexpr (kSide <= 5) {
+      if (inside && IsWholeTile(march, batch)) {
+        const Inside reader(upper, 1, image.output, apart, rows, shared[warp], lane);
+        MarchMedian<AsPairs, kSide, kDepth>(upper, output, reader);
+        return;
+      }
+    }
+    const Anywhere reader(upper, 1, image.output, apart, rows, shared[warp], lane);
+    MarchMedian<AsPairs, kSide, 1>(upper, output, reader);
   }
 }
 

@@ -12,7 +12,8 @@ constexpr int kMostSide = 255;      // so that counts of a column fit a byte
 constexpr int kLeastColumns = 6;    // of a window: it then reaches into three words at least
 constexpr int kValues = 256, kGroup = 16, kGroups = kValues / kGroup;
 constexpr int kCountRows = kValues + kGroups + 2;  // then pixels: the row that comes, that goes
-constexpr int kMaxColumns = 352, kColumnsOfThread = (kMaxColumns + kFilterThreads - 1) / kFilterThreads;
+constexpr int kMaxColumns = 352;                // of a strip, with what windows reach beside it
+constexpr int kColumnsOfThread = (kMaxColumns + kFilterThreads - 1) / kFilterThreads;
 
 // Bytes from a value's counts to the next one's: 4 banks of 8 words, one after the other.
 __host__ __device__ constexpr int Pitch(const FilterWindow& window) {
@@ -24,31 +25,38 @@ __host__ __device__ constexpr int TileColumns(const FilterWindow& window) {
 }
 constexpr int SharedBytes(const FilterWindow& window) { return kCountRows * Pitch(window) + 16; }
 
-// The bytes of a thread's window in a row of counts: whole words but for the first and last two.
+// The bytes of a thread's window in a row of counts: words, of which the first and the last two may
+// count in part.
 struct WindowBytes {
-  int first;  // word
-  int words;
+  static constexpr int kBunch = 4;  // words between these that are read at once
+  int first;                        // word
+  int between;                      // words
   uint32_t first_mask, next_to_last_mask, last_mask;
 
   __device__ WindowBytes(int column, int columns)
-      : first(column / 4), words((columns + 6) / 4), first_mask(~0u << 8 * (column % 4)) {
-    const int left = column % 4 + columns - 4 * (words - 2);  // bytes in the last two words
+      : first(column / 4),
+        between((columns + 6) / 4 - 3),
+        first_mask(~0u << 8 * (column % 4)) {
+    const int left = column % 4 + columns - 4 * (between + 1);  // bytes in the last two words
     next_to_last_mask = left >= 4 ? ~0u : (1u << 8 * left) - 1;
     last_mask = left <= 4 ? 0 : left >= 8 ? ~0u : (1u << 8 * (left - 4)) - 1;
   }
-  // use(word, mask) for all of them.
+  // use(word, mask) for all of them. Words after those of the window may be read too.
   template <class Use>
   __device__ void Visit(const uint32_t* row, Use use) const {
-    use(row[first], first_mask);
+    const uint32_t* words = row + first;
+    use(words[0], first_mask);
+    use(words[between + 1], next_to_last_mask);
+    use(words[between + 2], last_mask);
+    ++words;
+    int left = between;
 #pragma unroll 1
-    for (int w = 1; w < words - 2; w += 4) {
+    for (; left >= kBunch; left -= kBunch, words += kBunch) {
 #pragma unroll
-      for (int u = 0; u < 4; ++u) {
-        if (w + u < words - 2) use(row[first + w + u], ~0u);
-      }
+      for (int u = 0; u < kBunch; ++u) use(words[u], ~0u);
     }
-    use(row[first + words - 2], next_to_last_mask);
-    use(row[first + words - 1], last_mask);
+#pragma unroll
+    for (int u = 0; u < kBunch - 1; ++u) use(words[u], u < left ? ~0u : 0u);
   }
   __device__ int Sum(const uint32_t* row) const {
     unsigned sum = 0;
@@ -63,7 +71,7 @@ struct WindowBytes {
       const uint32_t mean = (limits & ~word) + (((limits ^ ~word) & 0xfefefefeu) >> 1);
       sum = __dp4a(static_cast<int>(mean & mask & 0x80808080u), 0x01010101, sum);
     });
-    return sum / -128;
+    return -(sum >> 7);
   }
 };
 
@@ -71,39 +79,48 @@ struct WindowBytes {
 __device__ void StepToRank(const uint32_t* counts, int pitch_words, const WindowBytes& bytes,
                            int rank, int& value, int& below) {
   const bool up = below <= rank;
+  const int back = up ? 0 : 1;
   bool by_group = true;
   while (true) {
     const bool group = by_group && value % kGroup == 0;
-    const int from = group ? kValues + value / kGroup : value;
-    const int count = bytes.Sum(counts + (up ? from : from - 1) * pitch_words);
-    const int step = group ? kGroup : 1;
-    if (up) {
-      if (below + count > rank) {
-        if (!group) return;
-        by_group = false;
-      } else {
-        below += count;
-        value += step;
-      }
-    } else if (group && below - count <= rank) {
-      by_group = false;
-    } else {
-      below -= count;
-      value -= step;
-      if (below <= rank) return;
+    const int from = (group ? kValues + value / kGroup : value) - back;
+    const int count = bytes.Sum(counts + from * pitch_words);
+    const int next = up ? below + count : below - count;
+    const bool reached = up == (next > rank);  // within the step: up to its value, down to it or on
+    if (!reached || (!group && !up)) {
+      below = next;
+      const int step = group ? kGroup : 1;
+      value += up ? step : -step;
     }
+    if (reached && !group) return;
+    by_group = by_group && !reached;
   }
 }
 
-// One column of the strip.
+// One column of the strip: where its pixels are, and its counts.
 struct StripColumn {
-  Column<uint8_t> pixels;
+  const uint8_t* pixels;  // of row 0; null for the constant
   uint8_t* counts;
-  int came, went;
+  int came = 0, went = 0;
 
-  __device__ void Count(int value, int pitch, int by) const {
-    counts[value * pitch] += by;
-    counts[(kValues + value / kGroup) * pitch] += by;
+  __device__ void Count(int value, int pitch) const {
+    ++counts[value * pitch];
+    ++counts[(kValues + value / kGroup) * pitch];
+  }
+  // Counts `came` and no longer `went`.
+  __device__ void Move(int pitch) const {
+    if (came == went) return;
+    uint8_t* const in = counts + came * pitch;
+    uint8_t* const out = counts + went * pitch;
+    uint8_t* const group_in = counts + (kValues + came / kGroup) * pitch;
+    uint8_t* const group_out = counts + (kValues + went / kGroup) * pitch;
+    // All read before any is written, which would wait for the reads one by one.
+    const int count_in = *in, count_out = *out, groups_in = *group_in, groups_out = *group_out;
+    *in = static_cast<uint8_t>(count_in + 1);
+    *out = static_cast<uint8_t>(count_out - 1);
+    if (group_in == group_out) return;
+    *group_in = static_cast<uint8_t>(groups_in + 1);
+    *group_out = static_cast<uint8_t>(groups_out - 1);
   }
 };
 
@@ -116,41 +133,50 @@ __device__ void RankStrip(const FilterBatch& batch, const FilterImage& image, Ti
   for (int i = threadIdx.x; i < kCountRows * pitch / 4; i += kFilterThreads) counts[i] = 0;
   __syncthreads();
   const long long top = origin.row - window.rows_before;
-  auto* const bytes = reinterpret_cast<uint8_t*>(counts);
-  const auto column_of = [&](int i) -> StripColumn {
-    const int c = static_cast<int>(threadIdx.x) + i * kFilterThreads;
-    return {{batch, image, origin.column - window.columns_before + c, channel}, bytes + c, 0, 0};
-  };
-  StripColumn strip[kColumnsOfThread] = {column_of(0), column_of(1)};
-  static_assert(kColumnsOfThread == 2);
+  const long long stride = image.columns * batch.channels;
+  const int x = static_cast<int>(threadIdx.x);
+  StripColumn strip[kColumnsOfThread];
+#pragma unroll
+  for (int i = 0; i < kColumnsOfThread; ++i) {
+    const int c = x + i * kFilterThreads;
+    const Column<uint8_t> column(batch, image, origin.column - window.columns_before + c, channel);
+    strip[i] = {column.data, reinterpret_cast<uint8_t*>(counts) + c};
+  }
   const auto visit = [&](auto use) {
 #pragma unroll
     for (int i = 0; i < kColumnsOfThread; ++i) {
-      if (static_cast<int>(threadIdx.x) + i * kFilterThreads < columns) use(strip[i]);
+      if (x + i * kFilterThreads < columns) use(strip[i]);
     }
   };
-#pragma unroll 2
+  const auto cval = static_cast<uint8_t>(window.cval);
+  // Where a row of the strip starts; negative for the constant.
+  const auto offset_of = [&](long long row) {
+    return BorderIndex(row, image.rows, window.border) * stride;
+  };
+  const auto pixel_at = [&](const StripColumn& column, long long offset) -> int {
+    return column.pixels == nullptr || offset < 0 ? cval : column.pixels[offset];
+  };
+#pragma unroll 4
   for (int r = 0; r < window.rows; ++r) {
-    visit([&](StripColumn& column) { column.Count(column.pixels.At(top + r), pitch, 1); });
+    const long long offset = offset_of(top + r);
+    visit([&](StripColumn& column) { column.Count(pixel_at(column, offset), pitch); });
   }
 
-  const int x = static_cast<int>(threadIdx.x);
   const bool works = x < batch.tile.columns && origin.column + x < image.columns;
   const WindowBytes reach(x, window.columns);
   const int rows =
       static_cast<int>(min(image.rows - origin.row, static_cast<long long>(batch.tile.rows)));
-  const long long stride = image.columns * batch.channels;
   Out* output = static_cast<Out*>(image.output) + origin.row * stride +
                 (origin.column + x) * batch.channels + channel;
   const int came = (kValues + kGroups) * pitch, went = came + pitch;
   int value = 0, below = 0;
   for (int y = 0; y < rows; ++y) {
-    __syncthreads();
+    const long long next = offset_of(top + y + window.rows), last = offset_of(top + y);
     visit([&](StripColumn& column) {
-      if (y + 1 == rows) return;
-      column.came = column.pixels.At(top + y + window.rows);
-      column.went = column.pixels.At(top + y);
+      column.came = pixel_at(column, next);
+      column.went = pixel_at(column, last);
     });
+    __syncthreads();
     if (works) {
       if (y > 0) {
         const uint32_t limits = value * 0x01010101u;
@@ -162,13 +188,10 @@ __device__ void RankStrip(const FilterBatch& batch, const FilterImage& image, Ti
       output += stride;
     }
     __syncthreads();
-    if (y + 1 == rows) break;
     visit([&](StripColumn& column) {
-      column.counts[came] = column.came;
-      column.counts[went] = column.went;
-      if (column.came == column.went) return;
-      column.Count(column.came, pitch, 1);
-      column.Count(column.went, pitch, -1);
+      column.counts[came] = static_cast<uint8_t>(column.came);
+      column.counts[went] = static_cast<uint8_t>(column.went);
+      column.Move(pitch);
     });
   }
 }

@@ -2,7 +2,7 @@
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_STRIP_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_STRIP_CUH_
 
-#include "kernels/cuda/filter_common.cuh"
+#include "kernels/cuda/filter_quads.cuh"
 
 namespace gpucall::cuda {
 
@@ -28,209 +28,216 @@ struct March {
   }
 };
 
-__device__ inline void LoadQuad(const float* from, float4& quad) {
-  quad = __ldg(reinterpret_cast<const float4*>(from));
-}
-__device__ inline void LoadQuad(const uint8_t* from, uint32_t& quad) {
-  quad = __ldg(reinterpret_cast<const unsigned*>(from));
-}
-__device__ inline void ToFloats(const float4& quad, float* out) {
-  out[0] = quad.x, out[1] = quad.y, out[2] = quad.z, out[3] = quad.w;
-}
-__device__ inline void ToFloats(uint32_t quad, float* out) {
-  // 2^23 + byte, minus 2^23: faster than conversions, which few units do.
-  constexpr uint32_t kExponent = 0x4b000000u;
-  constexpr float kBias = 8388608.0f;
-  out[0] = __uint_as_float(__byte_perm(quad, kExponent, 0x7440)) - kBias;
-  out[1] = __uint_as_float(__byte_perm(quad, kExponent, 0x7441)) - kBias;
-  out[2] = __uint_as_float(__byte_perm(quad, kExponent, 0x7442)) - kBias;
-  out[3] = __uint_as_float(__byte_perm(quad, kExponent, 0x7443)) - kBias;
-}
+// Where a lane's results go: floats or, rounded and saturated, bytes.
+struct RunOutput {
+  char* at;
+  int element_bytes;
 
-// The first of a quad.
-__device__ inline void LoadElement(const float* from, float4& quad) {
-  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(quad.x) : "l"(__cvta_generic_to_global(from)));
-}
-__device__ inline void LoadElement(const uint8_t* from, uint32_t& quad) {
-  asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(quad) : "l"(__cvta_generic_to_global(from)));
-}
+  __device__ RunOutput(const FilterImage& image, PixelType type, long long element)
+      : element_bytes(type == PixelType::kUint8 ? 1 : 4) {
+    at = static_cast<char*>(image.output) + element * element_bytes;
+  }
+  __device__ void operator+=(long long elements) { at += elements * element_bytes; }
+};
 
-// Stores at whole quads. The compiler makes narrow stores of these where it does not know the
-// address space, hence the assembly.
-template <int kRun>
-__device__ void StoreRun(float* to, const float (&results)[kRun]) {
-#pragma unroll
-  for (int i = 0; i < kRun; i += 4) {
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to + i)),
-                 "f"(results[i]), "f"(results[i + 1]), "f"(results[i + 2]), "f"(results[i + 3]));
-  }
-}
-// Rounds half to even, saturates; NaN gives 0.
-__device__ inline uint32_t PackBytes(const float* results) {
-  uint32_t high, bytes;
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-      : "=r"(high)
-      : "r"(__float2int_rn(results[3])), "r"(__float2int_rn(results[2])), "r"(0));
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-      : "=r"(bytes)
-      : "r"(__float2int_rn(results[1])), "r"(__float2int_rn(results[0])), "r"(high));
-  return bytes;
-}
-template <int kRun>
-__device__ void StoreRun(uint8_t* to, const float (&results)[kRun]) {
-  const size_t address = __cvta_generic_to_global(to);
-  if constexpr (kRun == 8) {
-    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(PackBytes(results)),
-                 "r"(PackBytes(results + 4)));
-  } else {
-    static_assert(kRun == 4);
-    asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(PackBytes(results)));
-  }
-}
+// A warp's shared memory.
+template <class In, class Word, int kRun, int kLoads>
+struct StripShared {
+  March<In> march;  // need not stay in registers
+  alignas(16) In elements[32 * kLoads];
+  Word results[32 * kRun];
+  long long offsets[32 * kLoads];  // in the row; -1 for the constant
+};
+
+// Where a strip lies. kInside: it and its rows are parts of the image, and rows start at whole
+// quads.
+enum class Place { kInside, kAnywhere };
 
 // What readers of both kinds know of a strip: the elements kBefore before each lane's run of kRun to
-// kAfter after it. A lane loads whole quads ahead. Where the strip reaches past the border, or rows
-// do not start at whole quads, these only bring the row into the first-level cache: the elements
-// then go one by one, as Words, to shared memory.
-template <class In, int kRun, int kBefore, int kAfter, class Word>
+// kAfter after it. A lane loads whole quads, ahead. Where the strip reaches past the border, or rows
+// do not start at whole quads, elements then come one by one by way of shared memory instead, and
+// the quads only bring the row into the first-level cache.
+template <Place kPlace, class In, int kRun, int kBefore, int kAfter, class Word>
 class Strip {
+ protected:
   static constexpr int kPad = RoundUpTo4(kBefore);
+  static constexpr bool kAnywhere = kPlace == Place::kAnywhere;
+  using Quad = std::conditional_t<std::is_same_v<In, float>, float4, uint32_t>;
 
  public:
   static constexpr int kQuads = (kPad + kRun + RoundUpTo4(kAfter)) / 4;
   static constexpr int kFirst = kPad - kBefore;  // the window's, in what is read
-  using Element = Word;
   static constexpr int kLoads = (31 * kRun + 4 * kQuads + 31) / 32;
-  struct Shared {  // of a warp
-    March<In> march;  // for what is rare: it need not stay in registers
-    alignas(16) Word words[32 * kLoads];
-    long long offsets[32 * kLoads];  // in the row; -1 for the constant
-  };
+  using Element = Word;
+  using Shared = StripShared<In, Word, kRun, kLoads>;
+
+  // Whether kInside will do.
+  static __device__ bool IsInside(const March<In>& march, const void* output) {
+    return IsWhole(march, output) && IsBetween(march) && march.row >= 0 &&
+           march.row + march.row_count <= march.rows;
+  }
 
  protected:
-  using Quad = std::conditional_t<std::is_same_v<In, float>, float4, uint32_t>;
-
-  // `inside`: all rows to read are rows of the image.
-  __device__ Strip(const March<In>& march, int channels, const void* output, bool inside,
+  // `read_rows`: from march.row on.
+  __device__ Strip(const March<In>& march, int channels, const void* output, int read_rows,
                    Shared& shared, int lane)
-      : shared_(shared),
-        lane_(lane),
-        plain_(inside),
-        stores_(march.element + lane * kRun < march.stride) {
+      : shared_(shared), lane_(lane) {
+    if (!kAnywhere) return;
     if (lane == 0) shared.march = march;
+    const bool inside = march.row >= 0 && march.row + read_rows <= march.rows;
+    whole_ = IsWhole(march, output);
+    stores_ = march.element + lane * kRun < march.stride;
+    staged_ = !whole_ || !IsBetween(march) || (!inside && march.border == Border::kConstant);
+    const long long first = march.element + lane * kRun - kPad;
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q) {
+      const long long element = first + 4 * q;
+      if (whole_ && element >= 0 && element < march.stride) loaded_ |= 1u << q;
+    }
     __syncwarp();
-    const auto addresses =
-        reinterpret_cast<uintptr_t>(march.input) | reinterpret_cast<uintptr_t>(output);
-    whole_ = addresses % 16 == 0 && march.stride % kRun == 0 && march.stride >= 4 * kQuads;
-    const long long left = march.element - kPad;
-    staged_ = !whole_ || left < 0 || left + 31 * kRun + 4 * kQuads > march.stride ||
-              (!inside && march.border == Border::kConstant);
+    // What is read with few loads in flight should be near.
+    const long long near = max(0LL, min(first, march.stride - 1)) - first;
+#pragma unroll 1
+    for (int i = 0; i < read_rows; ++i) {
+      const In* const from = From(march, i) + near;
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+    }
     if (!staged_) return;
 #pragma unroll 1
     for (int at = lane; at < 32 * kLoads; at += 32) {
-      const long long element = left + at;
-      const int channel = static_cast<int>((element % channels + channels) % channels);
-      const long long column =
-          BorderIndex((element - channel) / channels, march.stride / channels, march.border);
-      shared.offsets[at] = column < 0 ? -1 : column * channels + channel;
+      const long long element = whole_ ? OutsideAt(at, march.stride) : march.element - kPad + at;
+      // Of an element before the first too.
+      const long long column = (element + 4096 * channels) / channels - 4096;
+      const long long read = BorderIndex(column, march.stride / channels, march.border);
+      shared.offsets[at] = read < 0 ? -1 : element + (read - column) * channels;
     }
     __syncwarp();
   }
 
-  // Where to load of the row `i` below the first.
-  __device__ const In* From(int i) const {
-    const March<In>& march = shared_.march;
-    const In* const row = march.RowAt(i);
-    const long long run = march.element + lane_ * kRun;
-    const long long at =
-        whole_ ? min(run - kPad, march.stride - 4 * kQuads) : min(run, march.stride - 1);
-    return (row == nullptr ? march.input : row) + max(0LL, at);
+  // Where the lane's quads are in the row `i` below the first.
+  __device__ const In* From(const March<In>& march, int i) const {
+    const long long run = march.element + lane_ * kRun - kPad;
+    if (!kAnywhere) return march.input + (march.row + i) * march.stride + run;
+    const March<In>& held = shared_.march;
+    const In* const row = held.RowAt(i);
+    return (row == nullptr ? held.input : row) + run;
   }
   __device__ void LoadQuads(const In* from, Quad (&quads)[kQuads]) const {
-    if (whole_) {
 #pragma unroll
-      for (int q = 0; q < kQuads; ++q) LoadQuad(from + 4 * q, quads[q]);
-    } else {
-      LoadElement(from, quads[0]);
+    for (int q = 0; q < kQuads; ++q) {
+      if (!kAnywhere || (loaded_ >> q & 1) != 0) LoadQuad(from + 4 * q, quads[q]);
     }
   }
-  // Of a row that is staged; null for one of the constant.
-  __device__ In ElementAt(const In* row, int at) const {
-    const long long offset = shared_.offsets[at];
-    return row == nullptr || offset < 0 ? shared_.march.cval : __ldg(row + offset);
+  // Puts what was not loaded of row number `i` in its place.
+  __device__ void Stage(int i, Quad (&quads)[kQuads]) const {
+    if (!kAnywhere || !staged_) return;
+    const In* const row = shared_.march.RowAt(i);
+    const int count = whole_ && row != nullptr ? kOutside : 32 * kLoads;
+    __syncwarp();
+#pragma unroll 1
+    for (int at = lane_; at < count; at += 32) {
+      const long long offset = shared_.offsets[at];
+      shared_.elements[at] =
+          row == nullptr || offset < 0 ? shared_.march.cval : __ldg(row + offset);
+    }
+    __syncwarp();
+    const long long first = shared_.march.element + lane_ * kRun - kPad;
+    const long long after = first - shared_.march.stride;
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q) {
+      long long from = lane_ * kRun + 4 * q;
+      if (whole_ && row != nullptr) {
+        if ((loaded_ >> q & 1) != 0) continue;
+        from = first + 4 * q < 0 ? first + 4 * q + kPad : min(after + 4 * q, 0LL + kPad) + kPad;
+      }
+      quads[q] = *reinterpret_cast<const Quad*>(shared_.elements + from);
+    }
   }
-  // Calls put(element, word) for those of the lanes' runs that lie in the image.
+  // Calls put(element, result) for those of the lanes' runs that lie in the image.
   template <class Put>
   __device__ void PutEach(const Word (&results)[kRun], Put put) const {
     __syncwarp();
 #pragma unroll
-    for (int e = 0; e < kRun; ++e) shared_.words[lane_ * kRun + e] = results[e];
+    for (int e = 0; e < kRun; ++e) shared_.results[lane_ * kRun + e] = results[e];
     __syncwarp();
     const March<In>& march = shared_.march;
 #pragma unroll 1
     for (int at = lane_; at < 32 * kRun && march.element + at < march.stride; at += 32) {
-      put(at, shared_.words[at]);
+      put(at, shared_.results[at]);
     }
   }
+  __device__ bool IsStored() const { return !kAnywhere || stores_; }
+  __device__ bool IsWhole() const { return !kAnywhere || whole_; }
 
   Shared& shared_;
   const int lane_;
-  const bool plain_, stores_;
-  bool whole_, staged_;
+
+ private:
+  // Where quads lie in the image or outside as wholes, only what lies beside it is staged: kPad
+  // elements before it, then kPad after it, and a quad more that counts for nothing.
+  static constexpr int kOutside = 2 * kPad + 4;
+  static_assert(kOutside <= 32 * kLoads);
+  static __device__ long long OutsideAt(int at, long long stride) {
+    return at < kPad ? at - kPad : stride + at - kPad;
+  }
+
+  // Quads can be loaded of every row, and runs stored.
+  static __device__ bool IsWhole(const March<In>& march, const void* output) {
+    const auto addresses =
+        reinterpret_cast<uintptr_t>(march.input) | reinterpret_cast<uintptr_t>(output);
+    return addresses % 16 == 0 && march.stride % kRun == 0 && march.stride >= 4 * kQuads;
+  }
+  static __device__ bool IsBetween(const March<In>& march) {
+    return march.element >= kPad &&
+           march.element - kPad + 31 * kRun + 4 * kQuads <= march.stride;
+  }
+
+  bool whole_ = true, staged_ = false, stores_ = true;
+  unsigned loaded_ = 0;  // quads: bits
 };
 
 // For floats.
-template <class In, int kRun, int kBefore, int kAfter>
-class QuadReader : public Strip<In, kRun, kBefore, kAfter, float> {
-  using Base = Strip<In, kRun, kBefore, kAfter, float>;
+template <Place kPlace, class In, int kRun, int kBefore, int kAfter>
+class QuadReader : public Strip<kPlace, In, kRun, kBefore, kAfter, float> {
+  using Base = Strip<kPlace, In, kRun, kBefore, kAfter, float>;
 
  public:
   using Base::kQuads;
-  using Shared = typename Base::Shared;
   struct Raw {
     typename Base::Quad quads[kQuads];
   };
 
-  __device__ QuadReader(const March<In>& march, int channels, const void* output, Shared& shared,
-                        int lane)
-      : Base(march, channels, output, march.row >= 0 && march.row + march.row_count <= march.rows,
-             shared, lane),
-        next_(this->From(0)) {}
+  __device__ QuadReader(const March<In>& march, int channels, const void* output,
+                        typename Base::Shared& shared, int lane)
+      : Base(march, channels, output, march.row_count, shared, lane), next_(this->From(march, 0)) {}
 
   // Row number `i`, of the last one where there is none. REQUIRES: calls are for 0, 1...
   __device__ void Load(const March<In>& march, int i, Raw& raw) {
     this->LoadQuads(next_, raw.quads);
-    if (i + 1 >= march.row_count) return;
-    next_ = this->plain_ ? next_ + march.stride : this->From(i + 1);
+    if (i + 1 < march.row_count) {
+      next_ = Base::kAnywhere ? this->From(march, i + 1) : next_ + march.stride;
+    }
   }
-  __device__ void Window(const Raw& raw, int i,
-                         float (&window)[4 * kQuads]) const {
-    if (!this->staged_) {
+  __device__ void Window(Raw& raw, int i, float (&window)[4 * kQuads]) const {
+    this->Stage(i, raw.quads);
 #pragma unroll
-      for (int q = 0; q < kQuads; ++q) ToFloats(raw.quads[q], window + 4 * q);
-      return;
-    }
-    const In* const row = this->shared_.march.RowAt(i);
-    auto& words = this->shared_.words;
-    __syncwarp();
-#pragma unroll 3
-    for (int k = 0; k < Base::kLoads; ++k) {
-      const int at = this->lane_ + 32 * k;
-      words[at] = static_cast<float>(this->ElementAt(row, at));
-    }
-    __syncwarp();
-#pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      ToFloats(reinterpret_cast<const float4*>(words + this->lane_ * kRun)[q], window + 4 * q);
+    for (int q = 0; q < kQuads; ++q) ToFloats(raw.quads[q], window + 4 * q);
+  }
+  __device__ void Store(const March<In>& march, RunOutput run, const float (&results)[kRun],
+                        int i) const {
+    if (std::is_same_v<In, uint8_t> && run.element_bytes == 1) {
+      Store(march, reinterpret_cast<uint8_t*>(run.at), results, i);
+    } else {
+      Store(march, reinterpret_cast<float*>(run.at), results, i);
     }
   }
   // To the lane's run of the output.
   template <class Out>
   __device__ void Store(const March<In>&, Out* run, const float (&results)[kRun], int) const {
-    if (!this->whole_) {
+    if (!this->IsWhole()) {
       Out* const first = run - this->lane_ * kRun;
-      this->PutEach(results, [&](int at, float word) { first[at] = ConvertResult<Out>(word); });
-    } else if (this->stores_) {
+      this->PutEach(results, [&](int at, float result) { first[at] = ConvertResult<Out>(result); });
+    } else if (this->IsStored()) {
       StoreRun(run, results);
     }
   }
@@ -242,41 +249,36 @@ class QuadReader : public Strip<In, kRun, kBefore, kAfter, float> {
 // The same of two rows at once, one `apart` rows below the other, for integer work on pairs: an
 // element is that of the upper row in the low half of a word, that of the lower row in the high
 // half.
-template <int kRun, int kBefore, int kAfter>
-class PairReader : public Strip<uint8_t, kRun, kBefore, kAfter, uint32_t> {
-  using Base = Strip<uint8_t, kRun, kBefore, kAfter, uint32_t>;
+template <Place kPlace, int kRun, int kBefore, int kAfter>
+class PairReader : public Strip<kPlace, uint8_t, kRun, kBefore, kAfter, uint32_t> {
+  using Base = Strip<kPlace, uint8_t, kRun, kBefore, kAfter, uint32_t>;
 
  public:
   using Base::kQuads;
-  using Shared = typename Base::Shared;
   struct Raw {
     uint32_t upper[kQuads], lower[kQuads];
   };
 
   // `march.row_count` is that of the upper rows; `results` the rows of the image from the first
-  // result on.
+  // result on, for kInside at least twice `apart`.
   __device__ PairReader(const March<uint8_t>& march, int channels, const void* output, int apart,
-                        long long results, Shared& shared, int lane)
-      : Base(march, channels, output,
-             march.row >= 0 && march.row + apart + march.row_count <= march.rows, shared, lane),
+                        long long results, typename Base::Shared& shared, int lane)
+      : Base(march, channels, output, apart + march.row_count, shared, lane),
         apart_(apart),
         results_(static_cast<int>(min(results, 2LL * apart))),
-        upper_(this->From(0)),
-        lower_(this->From(apart)) {}
+        upper_(this->From(march, 0)),
+        lower_(this->From(march, apart)) {}
 
   __device__ void Load(const March<uint8_t>& march, int i, Raw& raw) {
     this->LoadQuads(upper_, raw.upper);
     this->LoadQuads(lower_, raw.lower);
     if (i + 1 >= march.row_count) return;
-    upper_ = this->plain_ ? upper_ + march.stride : this->From(i + 1);
-    lower_ = this->plain_ ? lower_ + march.stride : this->From(apart_ + i + 1);
+    upper_ = Base::kAnywhere ? this->From(march, i + 1) : upper_ + march.stride;
+    lower_ = Base::kAnywhere ? this->From(march, apart_ + i + 1) : lower_ + march.stride;
   }
-  __device__ void Window(const Raw& raw, int i,
-                         uint32_t (&window)[4 * kQuads]) const {
-    if (this->staged_) {
-      Stage(i, window);
-      return;
-    }
+  __device__ void Window(Raw& raw, int i, uint32_t (&window)[4 * kQuads]) const {
+    this->Stage(i, raw.upper);
+    this->Stage(i + apart_, raw.lower);
 #pragma unroll
     for (int q = 0; q < kQuads; ++q) {
       // Bytes 0 and 2, 1 and 3, as halves.
@@ -294,25 +296,25 @@ class PairReader : public Strip<uint8_t, kRun, kBefore, kAfter, uint32_t> {
   __device__ void Store(const March<uint8_t>& march, uint8_t* run, const uint32_t (&results)[kRun],
                         int i) const {
     uint8_t* const below = run + apart_ * march.stride;
-    if (!this->whole_) {
-      this->PutEach(results, [&](int at, uint32_t word) {
+    if (!this->IsWhole()) {
+      this->PutEach(results, [&](int at, uint32_t pair) {
         const int element = at - this->lane_ * kRun;
-        if (i < results_) run[element] = static_cast<uint8_t>(word);
-        if (i + apart_ < results_) below[element] = static_cast<uint8_t>(word >> 16);
+        if (i < results_) run[element] = static_cast<uint8_t>(pair);
+        if (i + apart_ < results_) below[element] = static_cast<uint8_t>(pair >> 16);
       });
       return;
     }
-    if (!this->stores_) return;
+    if (!this->IsStored()) return;
 #pragma unroll
     for (int e = 0; e < kRun; e += 4) {
       const uint32_t left = __byte_perm(results[e], results[e + 1], 0x6240);
       const uint32_t right = __byte_perm(results[e + 2], results[e + 3], 0x6240);
       const size_t to = __cvta_generic_to_global(run + e);
       const size_t to_below = __cvta_generic_to_global(below + e);
-      if (i < results_) {
+      if (!Base::kAnywhere || i < results_) {
         asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(__byte_perm(left, right, 0x5410)));
       }
-      if (i + apart_ < results_) {
+      if (!Base::kAnywhere || i + apart_ < results_) {
         asm volatile("st.global.b32 [%0], %1;" ::"l"(to_below),
                      "r"(__byte_perm(left, right, 0x7632)));
       }
@@ -320,25 +322,6 @@ class PairReader : public Strip<uint8_t, kRun, kBefore, kAfter, uint32_t> {
   }
 
  private:
-  __device__ void Stage(int i, uint32_t (&window)[4 * kQuads]) const {
-    const uint8_t* const upper = this->shared_.march.RowAt(i);
-    const uint8_t* const lower = this->shared_.march.RowAt(i + apart_);
-    auto& words = this->shared_.words;
-    __syncwarp();
-#pragma unroll 3
-    for (int k = 0; k < Base::kLoads; ++k) {
-      const int at = this->lane_ + 32 * k;
-      words[at] = this->ElementAt(upper, at) | this->ElementAt(lower, at) << 16;
-    }
-    __syncwarp();
-#pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      const uint4 quad = reinterpret_cast<const uint4*>(words + this->lane_ * kRun)[q];
-      window[4 * q] = quad.x, window[4 * q + 1] = quad.y;
-      window[4 * q + 2] = quad.z, window[4 * q + 3] = quad.w;
-    }
-  }
-
   const int apart_, results_;
   const uint8_t *upper_, *lower_;
 };

@@ -69,6 +69,12 @@ __device__ void ReadTile(const image::Arguments& a, const Layout<T, kChannels>& 
   }
 }
 
+// Of a float from 0 to 2^23 - 1: faster than conversions, which few units do.
+__device__ inline int Truncated(float value) {
+  constexpr float kWhole = 8388608.0f;  // from here on floats have no fractions
+  return __float_as_int(__fadd_rz(value, kWhole)) - __float_as_int(kWhole);
+}
+
 // The sums of image::BilateralPixel, in its order.
 template <class T, int kChannels>
 __global__ void __launch_bounds__(kImageThreads) BilateralTile(image::Arguments a, int across) {
@@ -113,7 +119,7 @@ __global__ void __launch_bounds__(kImageThreads) BilateralTile(image::Arguments 
       if constexpr (std::is_floating_point_v<T>) {
         weight = tap.weight * expf(difference * difference * factor);
       } else {
-        weight = tap.weight * alike[static_cast<int>(difference)];
+        weight = tap.weight * alike[Truncated(difference)];
       }
       weights[m] += weight;
 #pragma unroll

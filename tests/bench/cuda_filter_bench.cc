@@ -90,8 +90,11 @@ void CompareFilter(const ImageCase& image, const std::string& filter, cuda::Filt
 
 void BenchSeparable(const ImageCase& image, const std::string& name, int side) {
   cuda::SeparableWeights weights = {};
-  std::fill_n(weights.rows, side, 1.0f / static_cast<float>(side));
-  std::fill_n(weights.columns, side, 1.0f / static_cast<float>(side));
+  const bool box = name.starts_with("box");
+  for (int i = 0; i < side; ++i) {
+    weights.rows[i] = weights.columns[i] =
+        (box ? 1.0f : static_cast<float>(1 + i % 3)) / static_cast<float>(side);
+  }
   const cuda::FilterTile tile = cuda::SeparableTile(ShapeOf(image, side), weights);
   CompareFilter(image, name, BatchOf(image, side, tile), [&](const cuda::FilterBatch& batch) {
     return cuda::LaunchSeparable(batch, weights, nullptr);
