@@ -25,6 +25,17 @@ function(gpucall_headers target)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARGN})
 endfunction()
 
+# gpucall_precompile(target header...), (target REUSE_FROM other): the target's sources read these headers once, where builds are to be short. Others
+# read each source as it is, so that one that includes too little is found.
+option(GPUCALL_PRECOMPILE "precompile headers of the libraries used" OFF)
+function(gpucall_precompile target)
+  if(GPUCALL_PRECOMPILE AND ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  elseif(GPUCALL_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 if(GPUCALL_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GPUCALL_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
@@ -57,5 +68,7 @@ if(GPUCALL_BUILD_CUDA)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  # Debian 12's CMake 3.25.1 sets a property of this target, which CUDA 13 has no more.
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
   find_package(CUDAToolkit 13 REQUIRED)
 endif()

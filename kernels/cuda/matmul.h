@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -53,6 +54,9 @@ struct MatMulBatch {
   int64_t stride_addend = 0, addend_row_stride = 0, addend_column_stride = 0;
   const void* bias = nullptr;  // n elements
   int64_t stride_bias = 0;
+  // Of `scratch_count` products, MatMul::ScratchBytes each, aligned to 256.
+  std::byte* scratch = nullptr;
+  int64_t scratch_count = 0;
 };
 
 // Where choices outlive the process. Nothing here is an error.
@@ -65,15 +69,15 @@ class AlgorithmStore {
 
 // Products on one stream. The bits of a product depend neither on its batch nor on its place in it:
 // an algorithm is chosen once for a shape, for one product, without split sums, and serves all.
-// Float32 is computed in float32, without TF32, unless the shape says so. What the library adds
-// itself is added before the one rounding of halves; else a kernel follows, which rounds again.
-// Used by one thread at a time.
+// Float32 is computed in float32, without TF32, unless the shape says so. Halves are rounded once,
+// after all that is added: where the library does not add it itself, a kernel does, to float32
+// sums. Used by one thread at a time.
 class MatMul {
  public:
   // All must outlive this object. `workspace` is device memory of kWorkspaceBytes; `store` may be
   // null.
-  MatMul(cublasLtHandle_t handle, void* workspace, AlgorithmStore* store = nullptr)
-      : handle_(handle), workspace_(workspace), store_(store) {}
+  MatMul(cublasLtHandle_t handle, void* workspace, AlgorithmStore* store = nullptr);
+  ~MatMul();
 
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
@@ -81,21 +85,34 @@ class MatMul {
   // of kInt8 a shape that it does not do.
   cublasStatus_t Run(const MatMulShape& shape, const MatMulBatch& batch, cudaStream_t stream);
 
- private:
-  static constexpr size_t kMaxKeptAlgorithms = 4096;
-  using Choice = std::optional<cublasLtMatmulAlgo_t>;  // none: the library does not do it
+  // What Run needs for each product: for float32 sums of halves that a kernel adds to, or for int8
+  // operands in the only order that tensor cores take; else 0. Of the batch it reads how the addend
+  // lies.
+  int64_t ScratchBytes(const MatMulShape& shape, const MatMulBatch& batch);
 
-  const Choice& FindAlgorithm(const MatMulShape& shape);
-  Choice ReadAlgorithm(const MatMulShape& shape);
-  Choice ChooseAlgorithm(const MatMulShape& shape);
+ private:
+  static constexpr size_t kMaxKept = 4096;
+  struct Prepared;
+
+  // The shape's problem and algorithm; null: the library does not do it.
+  Prepared* Prepare(const MatMulShape& shape);
+  bool ReadAlgorithm(const MatMulShape& shape, Prepared& prepared);
+  bool ChooseAlgorithm(const MatMulShape& shape, Prepared& prepared);
+  // Whether the library adds all that is added.
+  bool Adds(const MatMulShape& shape, const MatMulBatch& batch);
   // With what the library adds itself.
-  cublasStatus_t Multiply(const MatMulShape& shape, const MatMulBatch& batch,
-                          cublasLtMatmulAlgo_t algorithm, cudaStream_t stream);
+  cublasStatus_t Multiply(const MatMulShape& shape, const MatMulBatch& batch, Prepared& prepared,
+                          cudaStream_t stream);
+  // With scratch memory.
+  cublasStatus_t RunWithSums(const MatMulShape& shape, const MatMulBatch& batch,
+                             cudaStream_t stream);
+  cublasStatus_t RunTransposed(const MatMulShape& shape, const MatMulBatch& batch,
+                               cudaStream_t stream);
 
   cublasLtHandle_t handle_;
   void* workspace_;
   AlgorithmStore* store_;
-  std::map<MatMulShape, Choice> algorithms_;
+  std::map<MatMulShape, std::unique_ptr<Prepared>> prepared_;  // null: the library does not do it
 };
 
 }  // namespace gpucall::cuda

@@ -128,7 +128,50 @@ __global__ void __launch_bounds__(kThreads) Multiply(IntegerProducts p) {
   }
 }
 
+// A block for each tile, in turns; a thread moves words of four bytes.
+constexpr int kTurned = 64, kWords = kTurned / 4;
+
+__global__ void __launch_bounds__(kThreads) TransposeBytes(ByteMatrices m) {
+  __shared__ unsigned words[kTurned][kWords + 1];
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(words);
+  const long long tile_columns = (m.columns + kTurned - 1) / kTurned;
+  const long long tiles = (m.rows + kTurned - 1) / kTurned * tile_columns;
+  for (long long i = blockIdx.x; i < tiles * m.count; i += gridDim.x) {
+    const long long matrix = i / tiles, tile = i % tiles;
+    const long long row = tile / tile_columns * kTurned, column = tile % tile_columns * kTurned;
+    const auto* const x = static_cast<const unsigned char*>(m.x) + matrix * m.stride;
+    auto* const out = static_cast<unsigned char*>(m.out) + matrix * m.rows * m.columns;
+    for (int at = threadIdx.x; at < kTurned * kWords; at += kThreads) {
+      const int r = at / kWords, w = at % kWords;
+      if (row + r < m.rows && column + 4 * w < m.columns) {
+        words[r][w] =
+            *reinterpret_cast<const unsigned*>(x + (row + r) * m.columns + column + 4 * w);
+      }
+    }
+    __syncthreads();
+    for (int at = threadIdx.x; at < kTurned * kWords; at += kThreads) {
+      const int c = at / kWords, w = at % kWords;
+      if (column + c < m.columns && row + 4 * w < m.rows) {
+        unsigned word = 0;
+        for (int b = 3; b >= 0; --b) {
+          word = word << 8 | bytes[(4 * w + b) * 4 * (kWords + 1) + c];
+        }
+        *reinterpret_cast<unsigned*>(out + (column + c) * m.rows + row + 4 * w) = word;
+      }
+    }
+    __syncthreads();
+  }
+}
+
 }  // namespace
+
+cudaError_t LaunchTransposeBytes(const ByteMatrices& m, cudaStream_t stream) {
+  const long long tiles =
+      (m.rows + kTurned - 1) / kTurned * ((m.columns + kTurned - 1) / kTurned) * m.count;
+  if (tiles == 0) return cudaSuccess;
+  TransposeBytes<<<static_cast<unsigned>(std::min(kMaxBlocks, tiles)), kThreads, 0, stream>>>(m);
+  return cudaGetLastError();
+}
 
 cudaError_t LaunchIntegerProducts(const IntegerProducts& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0 || p.count == 0) return cudaSuccess;

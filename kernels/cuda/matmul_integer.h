@@ -31,6 +31,16 @@ struct IntegerProducts {
 };
 cudaError_t LaunchIntegerProducts(const IntegerProducts& products, cudaStream_t stream);
 
+// `count` matrices of rows x columns bytes, both multiples of 16, `stride` bytes apart, are written
+// transposed to `out`, one after another. Device memory, aligned to 16.
+struct ByteMatrices {
+  long long rows, columns, count;
+  const void* x;
+  long long stride;
+  void* out;
+};
+cudaError_t LaunchTransposeBytes(const ByteMatrices& matrices, cudaStream_t stream);
+
 }  // namespace gpucall::cuda
 
 #endif  // GPUCALL_KERNELS_CUDA_MATMUL_INTEGER_H_

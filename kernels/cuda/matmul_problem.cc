@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace gpucall::cuda {
@@ -100,6 +101,22 @@ int64_t OperandBytes(const MatMulShape& shape) {
 
 int64_t ResultBytes(const MatMulShape& shape) {
   return shape.type == Type::kInt8 || shape.widens ? 4 : OperandBytes(shape);
+}
+
+MatMulBatch Part(const MatMulShape& shape, MatMulBatch batch, int64_t first, int64_t count) {
+  const auto move = [first](auto*& data, int64_t stride, int64_t bytes) {
+    using Bytes = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(+data)>>,
+                                     const std::byte, std::byte>;
+    if (data != nullptr) data = static_cast<Bytes*>(data) + first * stride * bytes;
+  };
+  const int64_t operand_bytes = OperandBytes(shape), bytes = ResultBytes(shape);
+  move(batch.a, batch.stride_a, operand_bytes);
+  move(batch.b, batch.stride_b, operand_bytes);
+  move(batch.c, batch.stride_c, bytes);
+  move(batch.addend, batch.stride_addend, bytes);
+  move(batch.bias, batch.stride_bias, bytes);
+  batch.count = count;
+  return batch;
 }
 
 cublasStatus_t MatMulProblem::Make(const MatMulShape& shape) {

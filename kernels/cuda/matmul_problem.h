@@ -31,6 +31,8 @@ using LtPreference = LtOwner<cublasLtMatmulPreference_t, cublasLtMatmulPreferenc
 // Bytes of an element of a and b, and of c.
 int64_t OperandBytes(const MatMulShape& shape);
 int64_t ResultBytes(const MatMulShape& shape);
+// `count` products from number `first` on.
+MatMulBatch Part(const MatMulShape& shape, MatMulBatch batch, int64_t first, int64_t count);
 
 // The library's matrices are column-major, so a row-major matrix is its transpose there, and it
 // computes transposed c (n x m) = transposed op(b) (n x k) * transposed op(a) (k x m).

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) Add(MatMulRows rows) {
     const long long column = element % rows.n, row = element / rows.n % rows.m;
     const long long product = element / rows.n / rows.m;
     T& target = c[(product * rows.stride_c + row * rows.n + column) * rows.parts + part];
-    Sum sum = Load(target);
+    Sum sum = rows.sums != nullptr ? static_cast<Sum>(rows.sums[i]) : Load(target);
     if (addend != nullptr) {
       const long long at = product * rows.stride_addend + row * rows.addend_row_stride +
                            column * rows.addend_column_stride;

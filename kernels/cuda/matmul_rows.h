@@ -8,15 +8,17 @@ namespace gpucall::cuda {
 
 enum class RowsType { kFloat16, kBfloat16, kFloat32, kFloat64 };
 
-// c += beta * addend + bias for each of `count` matrices of m x n elements, and, where `relu`,
-// negative elements become 0. Device memory. Strides in elements; an element is `parts` numbers
-// (2: real and imaginary part). addend and bias: null: there is none. Halves are added in float.
+// c = sums + beta * addend + bias for each of `count` matrices of m x n elements, and, where
+// `relu`, negative elements become 0. Device memory. Strides in elements; an element is `parts`
+// numbers (2: real and imaginary part). addend and bias: null: there is none. Halves are added in
+// float.
 struct MatMulRows {
   RowsType type;
   int parts;
   long long m, n, count;
   void* c;
   long long stride_c;
+  const float* sums;  // dense; null: those in c
   const void* addend;
   long long stride_addend, addend_row_stride, addend_column_stride;
   const void* bias;

@@ -35,21 +35,16 @@ std::vector<double> DenseWeights(const FilterStep& step, const CpuValues& values
   return weights;
 }
 
-}  // namespace
-
-absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory&) {
-  const cpu::Image image = {values.data(step.image), ElementTypeOf(values.type(step.image).dtype),
-                            step.rows, step.columns, step.channels};
+void FilterImage(const FilterStep& step, const std::vector<double>& weights,
+                 const cpu::Image& image, const cpu::Output& output) {
   const cpu::Window window = {step.size[0],   step.size[1],        step.before[0],
                               step.before[1], BorderOf(step.mode), step.cval};
-  const cpu::Output output = {values.target(step.output),
-                              ElementTypeOf(values.type(step.output).dtype)};
   switch (step.form) {
     case FilterStep::Form::kSeparable:
       cpu::SeparableFilter(image, window, step.row_weights, step.column_weights, output);
       break;
     case FilterStep::Form::kDense:
-      cpu::DenseFilter(image, window, DenseWeights(step, values), output);
+      cpu::DenseFilter(image, window, weights, output);
       break;
     case FilterStep::Form::kRank:
       cpu::RankFilter(image, window, step.rank, output);
@@ -60,6 +55,25 @@ absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory
     case FilterStep::Form::kMaximum:
       cpu::ExtremeFilter(image, window, cpu::Extreme::kMaximum, output);
       break;
+  }
+}
+
+}  // namespace
+
+absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory&) {
+  const TensorType &in = values.type(step.image), &out = values.type(step.output);
+  const int64_t count = step.rows * step.columns * step.channels;
+  const std::vector<double> weights =
+      step.form == FilterStep::Form::kDense ? DenseWeights(step, values) : std::vector<double>();
+  for (int64_t i = 0; i < step.images; ++i) {
+    const int64_t at = i * count;
+    FilterImage(step, weights,
+                {static_cast<const std::byte*>(values.data(step.image)) +
+                     at * static_cast<int64_t>(ElementSize(in.dtype)),
+                 ElementTypeOf(in.dtype), step.rows, step.columns, step.channels},
+                {static_cast<std::byte*>(values.target(step.output)) +
+                     at * static_cast<int64_t>(ElementSize(out.dtype)),
+                 ElementTypeOf(out.dtype)});
   }
   return absl::OkStatus();
 }

@@ -52,7 +52,7 @@ cuda::FilterShape ShapeOf(size_t step, const BatchLayout& layout) {
     const auto& image = std::get<FilterStep>(group.plan->steps[step]);
     shape.rows = std::max<long long>(shape.rows, image.rows);
     shape.columns = std::max<long long>(shape.columns, image.columns);
-    shape.images += static_cast<int>(group.members.size());
+    shape.images += static_cast<int>(image.images * static_cast<int64_t>(group.members.size()));
   }
   return shape;
 }
@@ -65,7 +65,8 @@ FilterRun::FilterRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
   batch_.window = WindowOf(StepOf(0));
   batch_.tile = tile;
   for (size_t g = 0; g < layout.groups().size(); ++g) {
-    if (!IsEmpty(g)) batch_.image_count += static_cast<int>(layout.groups()[g].members.size());
+    const auto members = static_cast<int64_t>(layout.groups()[g].members.size());
+    if (!IsEmpty(g)) batch_.image_count += static_cast<int>(StepOf(g).images * members);
   }
   if (batch_.image_count > 1) table_offset_ = layout.ReserveTable(TableBytes());
 }
@@ -73,7 +74,7 @@ FilterRun::FilterRun(size_t step, BatchLayout& layout, cuda::FilterTile tile)
 void FilterRun::FillTables(std::byte* memory, std::vector<Staging::Segment>& upload) {
   memory_ = memory;
   for (size_t g = 0; g < layout_.groups().size(); ++g) {
-    for (size_t i = 0; i < layout_.groups()[g].members.size() && !IsEmpty(g); ++i) AddImage(g, i);
+    for (size_t i = 0; i < layout_.groups()[g].members.size() && !IsEmpty(g); ++i) AddImages(g, i);
   }
   if (batch_.image_count == 1) batch_.only = images_[0];
   if (batch_.image_count <= 1) return;
@@ -90,17 +91,22 @@ int64_t FilterRun::TableBytes() const {
   return batch_.image_count * static_cast<int64_t>(sizeof(cuda::FilterImage));
 }
 
-void FilterRun::AddImage(size_t group, size_t member) {
+void FilterRun::AddImages(size_t group, size_t member) {
   const FilterStep& step = StepOf(group);
-  cuda::FilterImage image;
-  image.input = Address(step.image, group, member);
-  image.output = Address(step.output, group, member);
-  image.rows = step.rows;
-  image.columns = step.columns;
-  image.first_block = batch_.block_count;
-  CompleteImage(images_.size(), group, member, image);
-  batch_.block_count += cuda::FilterBlockCount(batch_.tile, step.rows, step.columns);
-  images_.push_back(image);
+  const auto& values = PlanOf(group).values;
+  const int64_t input_bytes = values[step.image].size_bytes() / step.images,
+                output_bytes = values[step.output].size_bytes() / step.images;
+  for (int64_t i = 0; i < step.images; ++i) {
+    cuda::FilterImage image;
+    image.input = Address(step.image, group, member) + i * input_bytes;
+    image.output = Address(step.output, group, member) + i * output_bytes;
+    image.rows = step.rows;
+    image.columns = step.columns;
+    image.first_block = batch_.block_count;
+    CompleteImage(images_.size(), group, member, image);
+    batch_.block_count += cuda::FilterBlockCount(batch_.tile, step.rows, step.columns);
+    images_.push_back(image);
+  }
 }
 
 }  // namespace gpucall

@@ -47,7 +47,7 @@ class FilterRun : public StepRun {
 
  private:
   int64_t TableBytes() const;
-  void AddImage(size_t group, size_t member);
+  void AddImages(size_t group, size_t member);
 
   int64_t table_offset_ = 0;
 };

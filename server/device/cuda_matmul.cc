@@ -28,6 +28,8 @@ struct Products {
   const Plan& plan;
   const MatMulStep& step;
   Operands operands;
+  std::byte* scratch = nullptr;
+  int64_t scratch_count = 0;  // of products
 
   DType dtype(uint32_t value) const { return plan.values[value].dtype; }
 };
@@ -93,7 +95,9 @@ cuda::MatMulBatch BatchOf(const Products& products, const Run& run) {
                              .addend = operands[kC].at(run.offsets[kC]),
                              .stride_addend = run.strides[kC],
                              .bias = operands[kBias].at(run.offsets[kBias]),
-                             .stride_bias = run.strides[kBias]};
+                             .stride_bias = run.strides[kBias],
+                             .scratch = products.scratch,
+                             .scratch_count = products.scratch_count};
   if (step.c != MatMulStep::kNone) {
     batch.addend_row_stride = step.c_strides.end()[-2];
     batch.addend_column_stride = step.c_strides.back();
@@ -144,8 +148,15 @@ cuda::IntegerProducts IntegerProductsOf(const Products& products, const Run& run
 
 class MatMulRun : public StepRun {
  public:
-  MatMulRun(size_t step, const BatchLayout& layout, cuda::MatMul& matmul)
-      : step_(step), layout_(layout), matmul_(matmul) {}
+  MatMulRun(size_t step, BatchLayout& layout, cuda::MatMul& matmul)
+      : step_(step), layout_(layout), matmul_(matmul) {
+    for (const BatchLayout::Group& group : layout.groups()) {
+      const auto& of = std::get<MatMulStep>(group.plan->steps[step]);
+      const Products products = {*group.plan, of, {}};
+      const int64_t bytes = ScratchBytes(products);
+      if (bytes > 0) layout.RequireScratch(bytes * ScratchCount(bytes, group, of));
+    }
+  }
 
   void FillTables(std::byte* memory, std::vector<Staging::Segment>&) override { memory_ = memory; }
 
@@ -157,6 +168,20 @@ class MatMulRun : public StepRun {
   }
 
  private:
+  // Of one product. See MatMul.
+  int64_t ScratchBytes(const Products& products) {
+    const bool is_integer = IsInteger(products.dtype(products.step.output));
+    if (is_integer && !IsTensorCoreProduct(products)) return 0;
+    return matmul_.ScratchBytes(ShapeOf(products), BatchOf(products, {}));
+  }
+  // Products that have scratch memory at once.
+  static int64_t ScratchCount(int64_t bytes, const BatchLayout::Group& group,
+                              const MatMulStep& step) {
+    constexpr int64_t kEnoughBytes = int64_t{32} << 20;
+    return std::min(ElementCount(step.batch) * static_cast<int64_t>(group.members.size()),
+                    std::max<int64_t>(kEnoughBytes / bytes, 1));
+  }
+
   Operand OperandOf(size_t group, uint32_t value, std::vector<int64_t> outer_strides) const {
     const BatchLayout::Slots slots = layout_.SlotsOf(value, group);
     const auto bytes =
@@ -188,7 +213,11 @@ class MatMulRun : public StepRun {
   absl::Status LaunchGroup(size_t group, cudaStream_t stream) {
     const BatchLayout::Group& g = layout_.groups()[group];
     const auto& step = std::get<MatMulStep>(g.plan->steps[step_]);
-    const Products products = {*g.plan, step, OperandsOf(group, step)};
+    Products products = {*g.plan, step, OperandsOf(group, step)};
+    if (const int64_t bytes = ScratchBytes(products); bytes > 0) {
+      products.scratch = memory_ + layout_.scratch_offset();
+      products.scratch_count = ScratchCount(bytes, g, step);
+    }
     StridedShape shape = {.sizes = {step.batch.begin(), step.batch.end()}, .strides = {}};
     std::array<int64_t, kOperandCount> member_strides;
     for (size_t i = 0; i < kOperandCount; ++i) {

@@ -235,6 +235,22 @@ absl::Status CheckTruncate(absl::string_view name, double truncate) {
       absl::StrCat(name, ": truncate is ", truncate, ", allowed is 0 or more"));
 }
 
+absl::Status CheckImageShape(absl::string_view name, const Shape& shape) {
+  if (shape.size() < 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": image has shape ", ShapeString(shape),
+                     ", allowed without axes is (rows, columns), (rows, columns, channels) or "
+                     "(..., rows, columns, channels)"));
+  }
+  const int64_t images = ElementCount(absl::MakeSpan(shape).first(FirstImageAxis(shape)));
+  if (images <= kMaxFilterImages) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, ": ", images, " images in shape ",
+                                                 ShapeString(shape), ", allowed without axes are ",
+                                                 kMaxFilterImages));
+}
+
+size_t FirstImageAxis(const Shape& shape) { return shape.size() > 3 ? shape.size() - 3 : 0; }
+
 absl::StatusOr<int64_t> RankOf(FilterKind kind, int64_t rank, double percentile, int64_t count) {
   const absl::string_view name = RowOf(kind).name;
   if (kind == FilterKind::kMedian) return count / 2;
@@ -261,19 +277,17 @@ absl::StatusOr<FilterLowering> LowerFilter(const FilterAttributes& attributes,
     return absl::UnimplementedError(absl::StrCat(row.name, ": image dtype ", DTypeName(image.dtype),
                                                  " is not offered, dtypes are uint8, float32"));
   }
-  if (image.shape.size() != 2 && image.shape.size() != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(row.name, ": image has shape ", ShapeString(image.shape),
-                     ", allowed is (rows, columns) or (rows, columns, channels)"));
-  }
+  GPUCALL_RETURN_IF_ERROR(CheckImageShape(row.name, image.shape));
   GPUCALL_RETURN_IF_ERROR(CheckBorder(row, attributes, image));
   FilterLowering result;
   FilterStep& step = result.step;
   step.mode = attributes.mode;
   step.cval = attributes.cval;
-  step.rows = image.shape[0];
-  step.columns = image.shape[1];
-  step.channels = image.shape.size() == 3 ? image.shape[2] : 1;
+  const size_t rows = FirstImageAxis(image.shape);
+  step.images = ElementCount(absl::MakeSpan(image.shape).first(rows));
+  step.rows = image.shape[rows];
+  step.columns = image.shape[rows + 1];
+  step.channels = image.shape.size() > 2 ? image.shape.back() : 1;
   GPUCALL_RETURN_IF_ERROR(LowerKind(row, attributes, kernel, step));
 
   GPUCALL_ASSIGN_OR_RETURN(result.output_dtype, OutputDType(row, attributes, image.dtype));

@@ -79,9 +79,10 @@ class Check {
     } else if (IsBinary(filter_.kind)) {
       axes.resize(rank);
       for (size_t d = 0; d < rank; ++d) axes[d] = static_cast<int64_t>(d);
-    } else if (rank != 2 && rank != 3) {
-      return Invalid("image has shape ", ShapeString(image_.shape),
-                     ", allowed without axes is (rows, columns) or (rows, columns, channels)");
+    } else {
+      GPUCALL_RETURN_IF_ERROR(CheckImageShape(row_.name, image_.shape));
+      const auto first = static_cast<int64_t>(FirstImageAxis(image_.shape));
+      axes = {first, first + 1};
     }
     GPUCALL_RETURN_IF_ERROR(CheckedAxes(row_.name, axes, rank).status());
     for (const int64_t axis : axes) {

@@ -65,7 +65,8 @@ struct MatMulStep {
   absl::InlinedVector<int64_t, kMaxRank + 2> c_strides;  // in elements, along batch, m and n
 };
 
-// A 2-D filter over `channels` interleaved planes of rows x columns, lowered to what kernels do.
+// A 2-D filter over `channels` interleaved planes of rows x columns, of each of several images, one
+// after another; lowered to what kernels do.
 struct FilterStep {
   enum class Form : uint8_t {
     kSeparable,  // row_weights down the rows, then column_weights along the columns (correlation)
@@ -82,7 +83,7 @@ struct FilterStep {
   Form form;
   BorderMode mode;
   double cval;
-  int64_t rows, columns, channels;
+  int64_t images, rows, columns, channels;
   std::array<int64_t, 2> size;  // of the window (rows, columns), each >= 1
   // Window element (i, j) for output (y, x) is image (y + i - before[0], x + j - before[1]).
   // Already as the kernel is applied: for `flip`, element (i, j) has weight

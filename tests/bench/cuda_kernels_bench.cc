@@ -1,18 +1,15 @@
-// CUDA kernels, but for filters, beside a device-to-device copy of as many bytes, measured in turns in the same run.
-// Each figure is the median of 11 rounds of repeated launches, over enough buffers that the
-// second-level cache does not hold them.
+// Elementwise CUDA kernels beside a device-to-device copy of as many bytes, measured in turns in the
+// same run. Each figure is the median of 11 rounds of repeated launches, over enough buffers that
+// the second-level cache does not hold them.
 #include <string>
 #include <utility>
 
 #include "kernels/cuda/elementwise_row.h"
-#include "kernels/cuda/matmul.h"
 #include "server/device/cuda_kernel_cache.h"
 #include "tests/bench/cuda_timing.h"
 
 namespace gpucall {
 namespace {
-
-// ---- Elementwise
 
 using cuda::ElementType;
 using cuda::ReadMode;
@@ -104,33 +101,6 @@ void BenchElementwise(int compute_capability) {
                   });
 }
 
-// ---- Products
-
-void BenchMatMul() {
-  cublasLtHandle_t made = nullptr;
-  Check(cublasLtCreate(&made) == CUBLAS_STATUS_SUCCESS, "cublasLtCreate");
-  const CublasLt handle(made);
-  const Buffers workspace(1, cuda::MatMul::kWorkspaceBytes, false);
-  cuda::MatMul matmul(made, workspace[0]);
-  for (const auto& [side, count] :
-       std::vector<std::array<int64_t, 2>>{{1024, 1}, {4096, 1}, {64, 64}, {64, 512}, {64, 1024}}) {
-    const int64_t size_bytes = side * side * count * 4;
-    const Buffers a(1, size_bytes, true), b(1, size_bytes, true), c(1, size_bytes, true);
-    const cuda::MatMulShape shape = {cuda::MatMulShape::Type::kFloat32, side, side, side};
-    const int64_t stride = side * side;
-    const cuda::MatMulBatch all = {a[0], b[0], c[0], stride, stride, stride, count};
-    const cuda::MatMulBatch one = {a[0], b[0], c[0], 0, 0, 0, 1};
-    const auto run = [&](const cuda::MatMulBatch& batch) {
-      Check(matmul.Run(shape, batch, nullptr) == CUBLAS_STATUS_SUCCESS, "MatMul::Run");
-    };
-    const auto ms = MediansMs({[&](int) { run(all); }, [&](int) { run(one); }});
-    const double flops = 2.0 * static_cast<double>(side * side * side * count);
-    std::printf("%4ld matmuls of %ld x %ld float32 %9.4f ms %7.2f TFLOP/s  one by one %9.4f ms\n",
-                static_cast<long>(count), static_cast<long>(side), static_cast<long>(side), ms[0],
-                flops / ms[0] / 1e9, ms[1] * static_cast<double>(count));
-  }
-}
-
 }  // namespace
 }  // namespace gpucall
 
@@ -140,5 +110,4 @@ int main() {
   std::printf("%s, compute capability %d.%d\n", properties.name, properties.major,
               properties.minor);
   gpucall::BenchElementwise(10 * properties.major + properties.minor);
-  gpucall::BenchMatMul();
 }

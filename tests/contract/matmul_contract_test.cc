@@ -168,6 +168,24 @@ TEST_F(DeviceTest, IntegerProductsWrap) {
       SameElements(Run(MatMulAttributes{}, {a, b}), Run(CastAttributes{DType::kInt8}, {wide})));
 }
 
+// Of sizes that tensor cores take, transposed in every way, of one b for all and of each its own.
+TEST_F(DeviceTest, LargeInt8ProductsAreExact) {
+  for (int i = 0; i < 8; ++i) {
+    const bool transpose_a = i % 2 == 1, transpose_b = i / 2 % 2 == 1, shares_b = i / 4 == 1;
+    MatMulAttributes attributes = {.transpose_a = transpose_a, .transpose_b = transpose_b};
+    Shape b_shape = transpose_b ? Shape{3, 80, 208} : Shape{3, 208, 80};
+    if (shares_b) b_shape.erase(b_shape.begin());
+    const Array a = UniformArray(
+        DType::kInt8, transpose_a ? Shape{3, 208, 144} : Shape{3, 144, 208}, -128, 127, 1);
+    const Array b = UniformArray(DType::kInt8, b_shape, -128, 127, 2);
+    attributes.output_dtype = DType::kInt32;
+    const Array got = Run(attributes, {a, b});
+    attributes.output_dtype = DType::kInt64;
+    const Array wanted = Run(attributes, {a, b});
+    EXPECT_TRUE(SameElements(got, Run(CastAttributes{DType::kInt32}, {wanted}))) << i;
+  }
+}
+
 // What a vector gives is a row or a column of what a matrix does.
 TEST_F(DeviceTest, VectorsAreRowsAndColumns) {
   for (const DType dtype : {DType::kInt32, DType::kFloat16, DType::kFloat64}) {
@@ -220,6 +238,25 @@ INSTANTIATE_TEST_SUITE_P(All, MatMulSums,
                                          DType::kFloat16, DType::kBfloat16, DType::kFloat32,
                                          DType::kFloat64, DType::kComplex64, DType::kComplex128),
                          [](const auto& info) { return std::string(DTypeName(info.param)); });
+
+// Products that lie half-way between two halves: rounded before c is added, they would lose it.
+TEST_F(DeviceTest, HalfProductsAreRoundedOnceWithWhatIsAdded) {
+  for (const auto& [dtype, big] :
+       {std::pair(DType::kFloat16, 2048.0f), std::pair(DType::kBfloat16, 256.0f)}) {
+    const auto half = [&, to = dtype](const Shape& shape, const std::vector<float>& elements) {
+      return Run(CastAttributes{to}, {ArrayOf<float>(shape, elements)});
+    };
+    const Array a = half({2, 1, 2}, {big, 1, big, 1}), b = half({2, 3}, {1, 1, 1, 1, 1, 1});
+    const MatMulAttributes with_c = {.addend = true}, with_bias = {.bias = true};
+    for (const Array& got : {Run(with_c, {a, b, half({1, 1}, {1})}),
+                             Run(with_c, {a, b, half({2, 1, 3}, {1, 1, 1, 1, 1, 1})}),
+                             Run(with_bias, {a, b, half({3}, {1, 1, 1})})}) {
+      for (int64_t i = 0; i < got.count(); ++i) {
+        EXPECT_EQ(got.number(i).real(), big + 2) << DTypeName(dtype) << " " << i;
+      }
+    }
+  }
+}
 
 TEST_F(DeviceTest, ProductsInABatchAreThoseAlone) {
   MatMulAttributes attributes = {

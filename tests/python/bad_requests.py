@@ -751,10 +751,10 @@ REQUESTS = [
         ("image", "(2)", "(rows, columns)"),
     ),
     Bad(
-        "4-D image",
-        image_filter(raw([1, 1, 1, 1], 4), box={"size": [3]}),
+        "too many images",
+        image_filter(raw([2097152, 1, 1, 0], 0), box={"size": [3]}),
         INVALID,
-        ("image", "(1, 1, 1, 1)"),
+        ("2097152 images", "(2097152, 1, 1, 0)", "1048576"),
     ),
     Bad(
         "complex image",

@@ -31,8 +31,9 @@ class Filters(
 ):
     """Filters of images, signals and volumes.
 
-    Without `axes`, `image` has shape (rows, columns) or (rows, columns, channels), each
-    channel by itself; with `axes` it has any shape. dtypes are all real ones but bool.
+    Without `axes`, `image` has shape (rows, columns), (rows, columns, channels) or, for
+    several images, (..., rows, columns, channels), each image and channel by itself; with
+    `axes` it has any shape. dtypes are all real ones but bool.
     Common parameters:
 
     axes : int or sequence of int, optional
