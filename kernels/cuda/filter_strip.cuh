@@ -19,14 +19,8 @@ struct March {
   long long element;  // first of the strip, in a row
   Border border;
   In cval;
-
-  // Row number `i` of those to read; null for the constant.
-  __device__ const In* RowAt(int i) const {
-    long long at = row + i;
-    if (at < 0 || at >= rows) at = BorderIndex(at, rows, border);
-    return at < 0 ? nullptr : input + at * stride;
-  }
 };
+inline constexpr int kMaxMarchRows = 160;  // to read
 
 // Where a lane's results go: floats or, rounded and saturated, bytes.
 struct RunOutput {
@@ -40,13 +34,18 @@ struct RunOutput {
   __device__ void operator+=(long long elements) { at += elements * element_bytes; }
 };
 
+// Rows that are read ahead by readers for any place, at most.
+inline constexpr int kMostSlowDepth = 2;
+
 // A warp's shared memory.
 template <class In, class Word, int kRun, int kLoads>
 struct StripShared {
   March<In> march;  // need not stay in registers
   alignas(16) In elements[32 * kLoads];
   Word results[32 * kRun];
-  long long offsets[32 * kLoads];  // in the row; -1 for the constant
+  // -1 for the constant.
+  long long offsets[32 * kLoads];                    // of elements, in a row
+  long long rows[kMaxMarchRows + kMostSlowDepth];  // where those to read start
 };
 
 // Where a strip lies. kInside: it and its rows are parts of the image, and rows start at whole
@@ -94,12 +93,19 @@ class Strip {
       const long long element = first + 4 * q;
       if (whole_ && element >= 0 && element < march.stride) loaded_ |= 1u << q;
     }
+    // A lane's window lies outside on one side only.
+    outside_ = kPad + static_cast<int>(first < 0 ? first : max(first - march.stride, -4096LL));
+#pragma unroll 1
+    for (int i = lane; i < read_rows + kMostSlowDepth; i += 32) {
+      const long long row = BorderIndex(march.row + i, march.rows, march.border);
+      shared.rows[i] = row < 0 ? -1 : row * march.stride;
+    }
     __syncwarp();
     // What is read with few loads in flight should be near.
-    const long long near = max(0LL, min(first, march.stride - 1)) - first;
-#pragma unroll 1
+    const In* const near = march.input + max(0LL, min(first, march.stride - 1));
+#pragma unroll 4
     for (int i = 0; i < read_rows; ++i) {
-      const In* const from = From(march, i) + near;
+      const In* const from = near + max(0LL, shared.rows[i]);
       asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
     }
     if (!staged_) return;
@@ -116,11 +122,8 @@ class Strip {
 
   // Where the lane's quads are in the row `i` below the first.
   __device__ const In* From(const March<In>& march, int i) const {
-    const long long run = march.element + lane_ * kRun - kPad;
-    if (!kAnywhere) return march.input + (march.row + i) * march.stride + run;
-    const March<In>& held = shared_.march;
-    const In* const row = held.RowAt(i);
-    return (row == nullptr ? held.input : row) + run;
+    const In* const run = march.input + march.element + lane_ * kRun - kPad;
+    return run + (kAnywhere ? max(0LL, shared_.rows[i]) : (march.row + i) * march.stride);
   }
   __device__ void LoadQuads(const In* from, Quad (&quads)[kQuads]) const {
 #pragma unroll
@@ -131,25 +134,22 @@ class Strip {
   // Puts what was not loaded of row number `i` in its place.
   __device__ void Stage(int i, Quad (&quads)[kQuads]) const {
     if (!kAnywhere || !staged_) return;
-    const In* const row = shared_.march.RowAt(i);
-    const int count = whole_ && row != nullptr ? kOutside : 32 * kLoads;
+    const long long row = shared_.rows[i];
+    const bool partly = whole_ && row >= 0;
+    const int count = partly ? kOutside : 32 * kLoads;
     __syncwarp();
 #pragma unroll 1
     for (int at = lane_; at < count; at += 32) {
       const long long offset = shared_.offsets[at];
-      shared_.elements[at] =
-          row == nullptr || offset < 0 ? shared_.march.cval : __ldg(row + offset);
+      shared_.elements[at] = row < 0 || offset < 0 ? shared_.march.cval
+                                                   : __ldg(shared_.march.input + row + offset);
     }
     __syncwarp();
-    const long long first = shared_.march.element + lane_ * kRun - kPad;
-    const long long after = first - shared_.march.stride;
+    const int first = partly ? outside_ : lane_ * kRun;
 #pragma unroll
     for (int q = 0; q < kQuads; ++q) {
-      long long from = lane_ * kRun + 4 * q;
-      if (whole_ && row != nullptr) {
-        if ((loaded_ >> q & 1) != 0) continue;
-        from = first + 4 * q < 0 ? first + 4 * q + kPad : min(after + 4 * q, 0LL + kPad) + kPad;
-      }
+      if (partly && (loaded_ >> q & 1) != 0) continue;
+      const int from = partly ? min(first + 4 * q, 2 * kPad) : first + 4 * q;
       quads[q] = *reinterpret_cast<const Quad*>(shared_.elements + from);
     }
   }
@@ -194,6 +194,7 @@ class Strip {
 
   bool whole_ = true, staged_ = false, stores_ = true;
   unsigned loaded_ = 0;  // quads: bits
+  int outside_ = 0;      // where the lane's first quad would be among what is staged
 };
 
 // For floats.
