@@ -4,7 +4,7 @@
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_MARCH_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_MARCH_CUH_
 
-#include "kernels/cuda/filter_strip.cuh"
+#include "kernels/cuda/filter_readers.cuh"
 
 namespace gpucall::cuda {
 
