@@ -30,15 +30,26 @@ __device__ inline const FilterImage& FindImage(const FilterBatch& batch) {
   return batch.table[low];
 }
 
+// Tiles of `tile` pixels in `size`: fewer than 2^31.
+__device__ inline unsigned TileCount(long long size, int tile) {
+  if (size < 1 << 30) return (static_cast<unsigned>(size) + tile - 1) / tile;
+  return static_cast<unsigned>((size + tile - 1) / tile);
+}
+
 // The first pixel of this block's tile.
 struct TileOrigin {
   long long row, column;
 };
 __device__ inline TileOrigin FindTile(const FilterImage& image, int tile_rows, int tile_columns) {
-  const auto block = static_cast<unsigned>(blockIdx.x - image.first_block);
-  const auto across = static_cast<unsigned>((image.columns + tile_columns - 1) / tile_columns);
-  return {static_cast<long long>(block / across) * tile_rows,
-          static_cast<long long>(block % across) * tile_columns};
+  // Tiles at the border take longest, so they come first: those of the first column, of the last
+  // one, then of the others; of each column the last one, then from the first on.
+  const unsigned block = static_cast<unsigned>(blockIdx.x - image.first_block);
+  const unsigned across = TileCount(image.columns, tile_columns);
+  const unsigned down = TileCount(image.rows, tile_rows);
+  const unsigned place = block / down, under = block % down;
+  const unsigned column = place == 0 ? 0 : place == 1 ? across - 1 : place - 1;
+  const unsigned row = under == 0 ? down - 1 : under - 1;
+  return {static_cast<long long>(row) * tile_rows, static_cast<long long>(column) * tile_columns};
 }
 
 // Tiles of `columns` pixels across for `blocks` on each multiprocessor at a time: as tall as lets

@@ -24,7 +24,7 @@ constexpr int MarchRun(int rows) {
 // Rows that are read ahead.
 template <class In>
 constexpr int MarchDepth(int taps, int channels) {
-  if (std::is_same_v<In, uint8_t>) return taps <= 5 ? 6 : 4;
+  if (std::is_same_v<In, uint8_t>) return taps <= 5 ? 3 : 2;
   return taps * channels <= 9 ? 3 : 2;
 }
 
@@ -94,7 +94,7 @@ __device__ March<In> MakeMarch(const FilterBatch& batch, const FilterImage& imag
 // Rows that are read ahead by a reader for any place, which takes many registers.
 template <class In>
 constexpr int SlowDepth(int taps) {
-  return std::is_same_v<In, uint8_t> && taps <= 7 ? 2 : 1;
+  return taps < 1 ? 2 : 1;
 }
 
 // For a PairReader, whose rows are half a tile apart.

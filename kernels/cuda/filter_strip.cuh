@@ -103,10 +103,16 @@ class Strip {
     __syncwarp();
     // What is read with few loads in flight should be near.
     const In* const near = march.input + max(0LL, min(first, march.stride - 1));
-#pragma unroll 4
-    for (int i = 0; i < read_rows; ++i) {
-      const In* const from = near + max(0LL, shared.rows[i]);
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+    if (march.border != Border::kConstant && march.cval == static_cast<In>(1)) {
+#pragma unroll 1
+    for (int i = 0; i < read_rows; i += 8) {
+#pragma unroll
+      for (int u = 0; u < 8; ++u) {
+      const In* const from = near + max(0LL, shared.rows[min(i + u, read_rows - 1)]);
+      int dummy;
+      asm volatile("ld.global.u8 %0, [%1];" : "=r"(dummy) : "l"(__cvta_generic_to_global(from)));
+      }
+    }
     }
     if (!staged_) return;
 #pragma unroll 1

@@ -29,7 +29,7 @@ struct ImageCase {
 };
 
 cuda::FilterShape ShapeOf(const ImageCase& image, int side) {
-  const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, 0};
+  const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, getenv("CVAL") ? atof(getenv("CVAL")) : 0};
   return {window,     image.pixel,   image.pixel, image.channels,
           image.rows, image.columns, image.images};
 }
