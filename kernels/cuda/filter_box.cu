@@ -2,8 +2,6 @@
 // the row that goes, then along the columns likewise. A block goes down a strip of the image by
 // kChunkRows at a time.
 #include "kernels/cuda/filter_box.h"
-
-#include <cstdlib>
 #include "kernels/cuda/filter_common.cuh"
 
 namespace gpucall::cuda {
@@ -123,8 +121,7 @@ __global__ void __launch_bounds__(kFilterThreads, 3)
   RunningColumn<In> column = {
       {batch, image, origin.column - window.columns_before + x, 0}, window.rows, weight, 0};
   if (reads) column.Start(top);
-  Out* output =
-      static_cast<Out*>(image.output) + origin.row * image.columns + origin.column + x;
+  Out* output = static_cast<Out*>(image.output) + origin.row * image.columns + origin.column + x;
   for (int first = 0; first < rows; first += kChunkRows) {
     const int count = min(rows - first, kChunkRows);
     const bool finite = !reads || column.Run(top + first, count, sums + x);
@@ -150,7 +147,7 @@ __global__ void __launch_bounds__(kFilterThreads, 3)
 }  // namespace
 
 bool IsBox(const FilterShape& shape, const SeparableWeights& weights) {
-  static const int kLeast = getenv("BOXLEAST") ? atoi(getenv("BOXLEAST")) : 24;
+  constexpr int kLeast = 24;  // smaller ones are faster otherwise
   constexpr int kMost = kMaxSeparableWeights;
   const FilterWindow& window = shape.window;
   const auto equal = [](const float* first, int count) {

@@ -56,7 +56,8 @@ __device__ inline TileOrigin FindTile(const FilterImage& image, int tile_rows, i
 // all run at once, from 32 to 256 rows.
 FilterTile StripTile(const FilterShape& shape, int columns, int blocks);
 
-// BorderIndex of an index further outside than the image is large. Apart, since it is rare and long.
+// BorderIndex of an index further outside than the image is large. Apart, since it is rare and
+// long.
 __device__ __noinline__ inline long long FarBorderIndex(long long index, long long size,
                                                         Border border) {
   const bool mirror = border == Border::kMirror;

@@ -86,10 +86,9 @@ __device__ void MarchExtreme(const March<T>& march, T* output, const Reader& rea
 
 inline constexpr int kExtremeRun = 4;
 template <class T, Place kPlace, int kBeside>
-using ExtremeReader =
-    std::conditional_t<std::is_same_v<T, float>,
-                       QuadReader<kPlace, float, kExtremeRun, kBeside, kBeside>,
-                       PairReader<kPlace, kExtremeRun, kBeside, kBeside>>;
+using ExtremeReader = std::conditional_t<std::is_same_v<T, float>,
+                                         QuadReader<kPlace, float, kExtremeRun, kBeside, kBeside>,
+                                         PairReader<kPlace, kExtremeRun, kBeside, kBeside>>;
 
 template <class T, Extreme kExtreme, int kTaps, int kChannels>
 __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
@@ -105,7 +104,8 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<T, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  T* const output = static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
+  T* const output =
+      static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
   const bool inside = Inside::IsInside(march, image.output);
   if constexpr (std::is_same_v<T, float>) {
     if (inside) {

@@ -15,7 +15,8 @@ cudaError_t LaunchMedianSide(const FilterBatch& batch, cudaStream_t stream) {
 bool MedianMarches(const FilterShape& shape) {
   const FilterWindow& window = shape.window;
   return shape.channels == 1 && shape.input == shape.output && window.rows == window.columns &&
-         (window.rows == 3 || window.rows == 5 || window.rows == 7) && window.columns_before == window.columns / 2;
+         (window.rows == 3 || window.rows == 5 || window.rows == 7) &&
+         window.columns_before == window.columns / 2;
 }
 
 FilterTile MedianMarchTile(const FilterShape& shape) {

@@ -1,5 +1,5 @@
-// Medians of 3x3, 5x5 and 7x7 windows of one channel: see filter_march.cuh. Columns are sorted once for
-// all windows that hold them, and pairs of columns are merged once.
+// Medians of 3x3, 5x5 and 7x7 windows of one channel: see filter_march.cuh. Columns are sorted once
+// for all windows that hold them, and pairs of columns are merged once.
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
 
@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<T, 1, kMedianRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  T* const output = static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kMedianRun;
+  T* const output =
+      static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kMedianRun;
   const bool inside = kSide <= 5 && Inside::IsInside(march, image.output);
   if constexpr (std::is_same_v<T, float>) {
     if constexpr (kSide <= 5) {  // the largest network is compiled once

@@ -1,18 +1,18 @@
 // Ranks in large windows of uint8. A block goes down a strip of the image and counts, for each
 // column of the strip, the values of the rows that the windows reach (Perreault and Hebert, "Median
-// filtering in constant time", 2007). A thread goes on from its result in the row above: it corrects
-// the number of elements below it for the row that came and the row that went, and steps to the
-// rank from there, by counts of one value, or of 16, in the columns of its window.
+// filtering in constant time", 2007). A thread goes on from its result in the row above: it
+// corrects the number of elements below it for the row that came and the row that went, and steps
+// to the rank from there, by counts of one value, or of 16, in the columns of its window.
 #include "kernels/cuda/filter_rank.cuh"
 
 namespace gpucall::cuda {
 namespace {
 
-constexpr int kMostSide = 255;      // so that counts of a column fit a byte
-constexpr int kLeastColumns = 6;    // of a window: it then reaches into three words at least
+constexpr int kMostSide = 255;    // so that counts of a column fit a byte
+constexpr int kLeastColumns = 6;  // of a window: it then reaches into three words at least
 constexpr int kValues = 256, kGroup = 16, kGroups = kValues / kGroup;
 constexpr int kCountRows = kValues + kGroups + 2;  // then pixels: the row that comes, that goes
-constexpr int kMaxColumns = 352;                // of a strip, with what windows reach beside it
+constexpr int kMaxColumns = 352;                   // of a strip, with what windows reach beside it
 constexpr int kColumnsOfThread = (kMaxColumns + kFilterThreads - 1) / kFilterThreads;
 
 // Bytes from a value's counts to the next one's: 4 banks of 8 words, one after the other.
@@ -34,9 +34,7 @@ struct WindowBytes {
   uint32_t first_mask, next_to_last_mask, last_mask;
 
   __device__ WindowBytes(int column, int columns)
-      : first(column / 4),
-        between((columns + 6) / 4 - 3),
-        first_mask(~0u << 8 * (column % 4)) {
+      : first(column / 4), between((columns + 6) / 4 - 3), first_mask(~0u << 8 * (column % 4)) {
     const int left = column % 4 + columns - 4 * (between + 1);  // bytes in the last two words
     next_to_last_mask = left >= 4 ? ~0u : (1u << 8 * left) - 1;
     last_mask = left <= 4 ? 0 : left >= 8 ? ~0u : (1u << 8 * (left - 4)) - 1;
@@ -222,8 +220,7 @@ FilterTile RankColumnsTile(const FilterShape& shape) {
 
 cudaError_t LaunchRankColumns(const FilterBatch& batch, int rank, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(batch.block_count));
-  const auto kernel =
-      batch.output == PixelType::kUint8 ? RankColumns<uint8_t> : RankColumns<float>;
+  const auto kernel = batch.output == PixelType::kUint8 ? RankColumns<uint8_t> : RankColumns<float>;
   return LaunchBlocks(kernel, blocks, SharedBytes(batch.window), stream, batch, rank);
 }
 

@@ -141,7 +141,8 @@ __global__ void __launch_bounds__(kFilterThreads)
       for (int j = 0; j < window.columns; ++j) {
         if constexpr (kShared) {
           const Key* const column = tile + row * elements + element + j * channels;
-          VisitColumn<kCount>(window.rows, [&](int i) { return column[i * elements]; }, use);
+          VisitColumn<kCount>(
+              window.rows, [&](int i) { return column[i * elements]; }, use);
         } else {
           const Column<In> column(batch, image, left + element / channels + j, element % channels);
           for (int i = 0; i < window.rows; ++i) use(0, KeyOf(column.At(top + row + i)));

@@ -69,8 +69,7 @@ cudaError_t LaunchTaps(const FilterBatch& batch, const SeparableWeights& weights
     if (batch.window.rows < kTaps) {
       return LaunchTaps<In, kTaps - 2, kChannels>(batch, weights, stream);
     }
-    return LaunchMarch<kChannels>(SeparableMarch<In, kTaps, kChannels>, batch, stream,
-                                  weights);
+    return LaunchMarch<kChannels>(SeparableMarch<In, kTaps, kChannels>, batch, stream, weights);
   }
   return cudaErrorInvalidValue;
 }

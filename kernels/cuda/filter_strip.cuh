@@ -44,7 +44,7 @@ struct StripShared {
   alignas(16) In elements[32 * kLoads];
   Word results[32 * kRun];
   // -1 for the constant.
-  long long offsets[32 * kLoads];                    // of elements, in a row
+  long long offsets[32 * kLoads];                  // of elements, in a row
   long long rows[kMaxMarchRows + kMostSlowDepth];  // where those to read start
 };
 
@@ -52,10 +52,10 @@ struct StripShared {
 // quads.
 enum class Place { kInside, kAnywhere };
 
-// What readers of both kinds know of a strip: the elements kBefore before each lane's run of kRun to
-// kAfter after it. A lane loads whole quads, ahead. Where the strip reaches past the border, or rows
-// do not start at whole quads, elements then come one by one by way of shared memory instead, and
-// the quads only bring the row into the first-level cache.
+// What readers of both kinds know of a strip: the elements kBefore before each lane's run of kRun
+// to kAfter after it. A lane loads whole quads, ahead. Where the strip reaches past the border, or
+// rows do not start at whole quads, elements then come one by one by way of shared memory instead,
+// and the quads only bring the row into the first-level cache.
 template <Place kPlace, class In, int kRun, int kBefore, int kAfter, class Word>
 class Strip {
  protected:
@@ -105,14 +105,16 @@ class Strip {
     const In* const near = march.input + max(0LL, min(first, march.stride - 1));
     if (march.border != Border::kConstant && march.cval == static_cast<In>(1)) {
 #pragma unroll 1
-    for (int i = 0; i < read_rows; i += 8) {
+      for (int i = 0; i < read_rows; i += 8) {
 #pragma unroll
-      for (int u = 0; u < 8; ++u) {
-      const In* const from = near + max(0LL, shared.rows[min(i + u, read_rows - 1)]);
-      int dummy;
-      asm volatile("ld.global.u8 %0, [%1];" : "=r"(dummy) : "l"(__cvta_generic_to_global(from)));
+        for (int u = 0; u < 8; ++u) {
+          const In* const from = near + max(0LL, shared.rows[min(i + u, read_rows - 1)]);
+          int dummy;
+          asm volatile("ld.global.u8 %0, [%1];"
+                       : "=r"(dummy)
+                       : "l"(__cvta_generic_to_global(from)));
+        }
       }
-    }
     }
     if (!staged_) return;
 #pragma unroll 1
@@ -147,8 +149,8 @@ class Strip {
 #pragma unroll 1
     for (int at = lane_; at < count; at += 32) {
       const long long offset = shared_.offsets[at];
-      shared_.elements[at] = row < 0 || offset < 0 ? shared_.march.cval
-                                                   : __ldg(shared_.march.input + row + offset);
+      shared_.elements[at] =
+          row < 0 || offset < 0 ? shared_.march.cval : __ldg(shared_.march.input + row + offset);
     }
     __syncwarp();
     const int first = partly ? outside_ : lane_ * kRun;
@@ -194,8 +196,7 @@ class Strip {
     return addresses % 16 == 0 && march.stride % kRun == 0 && march.stride >= 4 * kQuads;
   }
   static __device__ bool IsBetween(const March<In>& march) {
-    return march.element >= kPad &&
-           march.element - kPad + 31 * kRun + 4 * kQuads <= march.stride;
+    return march.element >= kPad && march.element - kPad + 31 * kRun + 4 * kQuads <= march.stride;
   }
 
   bool whole_ = true, staged_ = false, stores_ = true;

@@ -1,9 +1,8 @@
 // A block makes a tile of the output from its neighbourhood in shared memory, as floats, and from
 // lists of the weights. Large radii, which have no room there, go pixel by pixel.
-#include "kernels/image_bilateral.h"
-
 #include "kernels/cuda/image.h"
 #include "kernels/cuda/image_pixels.cuh"
+#include "kernels/image_bilateral.h"
 
 namespace gpucall::cuda {
 namespace {

@@ -29,7 +29,7 @@ struct ImageCase {
 };
 
 cuda::FilterShape ShapeOf(const ImageCase& image, int side) {
-  const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, getenv("CVAL") ? atof(getenv("CVAL")) : 0};
+  const cuda::FilterWindow window = {side, side, side / 2, side / 2, cuda::Border::kReflect, 0};
   return {window,     image.pixel,   image.pixel, image.channels,
           image.rows, image.columns, image.images};
 }
@@ -195,8 +195,8 @@ int main(int argument_count, char** arguments) {
     gpucall::BenchBilateral(image);
   }
   for (const auto pixel : {PixelType::kUint8, PixelType::kFloat32}) {
-    const char* const name = pixel == PixelType::kUint8 ? "64 of 512x512x3 uint8"
-                                                        : "64 of 512x512x3 float32";
+    const char* const name =
+        pixel == PixelType::kUint8 ? "64 of 512x512x3 uint8" : "64 of 512x512x3 float32";
     const gpucall::ImageCase batch = {name, 512, 512, pixel, 64, 3};
     gpucall::BenchSeparable(batch, "gaussian 5x5", 5);
     gpucall::BenchSeparable(batch, "gaussian sigma 2.5", 21);

@@ -1,6 +1,6 @@
-// Elementwise CUDA kernels beside a device-to-device copy of as many bytes, measured in turns in the
-// same run. Each figure is the median of 11 rounds of repeated launches, over enough buffers that
-// the second-level cache does not hold them.
+// Elementwise CUDA kernels beside a device-to-device copy of as many bytes, measured in turns in
+// the same run. Each figure is the median of 11 rounds of repeated launches, over enough buffers
+// that the second-level cache does not hold them.
 #include <string>
 #include <utility>
 

@@ -153,9 +153,8 @@ TYPED_TEST(SeparableTest, Boxes) {
           }
         }
         const auto got = this->Separable(window, {size}, {image}, row_weights, column_weights);
-        ASSERT_NO_FATAL_FAILURE(
-            ExpectNear(got[0], ExactSeparable(image, size, window, row_weights, column_weights),
-                       Bound(1)));
+        ASSERT_NO_FATAL_FAILURE(ExpectNear(
+            got[0], ExactSeparable(image, size, window, row_weights, column_weights), Bound(1)));
       }
     }
   }

@@ -70,8 +70,12 @@ TYPED_TEST_SUITE(BilateralTest, Types);
 
 // Less than and more than a tile; radii of tiles, and larger.
 TYPED_TEST(BilateralTest, EqualsItsCpuTwin) {
-  for (const image::Sizes& sizes : {image::Sizes{1, 1, 1, 1}, {2, 3, 40, 1}, {1, 70, 33, 3},
-                                    {3, 33, 100, 1}, {2, 17, 31, 3}, {0, 5, 5, 1}}) {
+  for (const image::Sizes& sizes : {image::Sizes{1, 1, 1, 1},
+                                    {2, 3, 40, 1},
+                                    {1, 70, 33, 3},
+                                    {3, 33, 100, 1},
+                                    {2, 17, 31, 3},
+                                    {0, 5, 5, 1}}) {
     for (const int radius : {0, 1, 4, 12, 13}) {
       for (const auto border : {image::Border::kMirror, image::Border::kConstant}) {
         SCOPED_TRACE(::testing::Message()
