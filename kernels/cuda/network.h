@@ -21,8 +21,12 @@ struct WindowShape {
   bool count_padding;  // of means: zeros in the padded image count
 };
 
-// Dense arrays aligned for their type. `weights`: out_channels x channels / groups x size; `bias`:
-// out_channels, or null. The bits of a result depend on its image alone.
+// Of padded rows, padded columns, a window's extent, and terms of a sum.
+inline constexpr long long kMaxConvolved = 1 << 30;
+
+// Dense arrays aligned for their type, sizes at most kMaxConvolved. `weights`: out_channels x
+// channels / groups x size; `bias`: out_channels, or null. The bits of a result depend on its image
+// alone.
 cudaError_t LaunchConvolution(const WindowShape& shape, const void* x, const void* weights,
                               const void* bias, void* out, cudaStream_t stream);
 

@@ -1,5 +1,6 @@
 // As a product of matrices that are never made: the weights, and the elements under each output
-// position's window.
+// position's window. A block has a tile of channels x positions, a thread 8 x 8 of them (8 x 4 of
+// doubles); terms are read while those before are multiplied.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -9,140 +10,279 @@
 namespace gpucall::cuda {
 namespace {
 
-constexpr int kTile = 64;   // out channels, and positions, of a block's tile
-constexpr int kTerms = 16;  // summed at a time
-constexpr int kEach = 4;    // channels and positions of a thread
-constexpr int kSide = kTile / kEach;
-constexpr int kThreads = kSide * kSide;
+constexpr int kThreads = 128;
+constexpr int kTerms = 8;     // summed between barriers
+constexpr int kChannels = 8;  // of a thread
 constexpr long long kMaxBlocks = 1 << 20;
 
-// Where a term's element is in the window.
+// Sums that are read and written in one piece.
+template <class Sum>
+struct alignas(16) Pack {
+  static constexpr int kSize = 16 / sizeof(Sum);
+  Sum of[kSize];
+};
+
+// A term's element from a window's first: where it is, and its row and column.
 struct Term {
-  long long channel, y, x;
-};
-// Where a position's window begins. `image` -1: past the last position.
-struct Position {
-  long long image, y, x;
+  long long offset;
+  int y, x;
 };
 
-__device__ Term TermOf(const WindowShape& s, long long term) {
-  const long long window = s.size[0] * s.size[1], place = term % window;
-  return {term / window, place / s.size[1] * s.dilation[0], place % s.size[1] * s.dilation[1]};
+// Strides of an array of images.
+struct Strides {
+  long long image, channel, row, column;
+  __device__ Strides(const WindowShape& s, long long channels, long long rows, long long columns)
+      : image(channels * rows * columns),
+        channel(s.channels_last ? 1 : rows * columns),
+        row(s.channels_last ? columns * channels : columns),
+        column(s.channels_last ? channels : 1) {}
+};
+
+__device__ Term TermOf(const WindowShape& s, const Strides& strides, unsigned term) {
+  const auto columns = static_cast<unsigned>(s.size[1]);
+  const unsigned window = static_cast<unsigned>(s.size[0]) * columns, place = term % window;
+  const long long y = place / columns * s.dilation[0], x = place % columns * s.dilation[1];
+  return {term / window * strides.channel + y * strides.row + x * strides.column,
+          static_cast<int>(y), static_cast<int>(x)};
 }
 
-__device__ Position PositionOf(const WindowShape& s, long long position) {
-  const long long each = s.out_rows * s.out_columns, image = position / each;
-  if (image >= s.images) return {-1, 0, 0};
-  const long long place = position % each;
-  return {image, place / s.out_columns * s.stride[0] - s.before[0],
-          place % s.out_columns * s.stride[1] - s.before[1]};
-}
-
-// The elements of x that a tile multiplies: those of `group` at each term and position.
-template <class T>
-__device__ typename ImageSum<T>::Type ElementAt(const WindowShape& s, const T* x, long long group,
-                                                const Term& term, const Position& position) {
-  const long long row = position.y + term.y, column = position.x + term.x;
-  if (position.image < 0 || row < 0 || row >= s.rows || column < 0 || column >= s.columns) return 0;
-  const long long channel = group * (s.channels / s.groups) + term.channel;
-  return LoadElement(x[ElementOffset(s.channels_last, s.channels, s.rows, s.columns, position.image,
-                                     channel, row, column)]);
-}
-
-// A block for each tile of each group, in turns.
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    Convolve(WindowShape s, const T* x, const T* weights, const T* bias, T* out) {
+template <class T, int kTileChannels>
+class Tile {
+ public:
   using Sum = typename ImageSum<T>::Type;
-  __shared__ Sum left[kTerms][kTile + 1], right[kTerms][kTile + 1];
-  __shared__ Term terms[kTerms];
-  __shared__ Position positions[kTile];
-  const long long channels = s.out_channels / s.groups;  // of a group
-  const long long term_count = s.channels / s.groups * s.size[0] * s.size[1];
-  const long long position_count = s.images * s.out_rows * s.out_columns;
-  const long long position_tiles = (position_count + kTile - 1) / kTile;
-  const long long tiles = (channels + kTile - 1) / kTile * position_tiles;
-  const int own_channel = threadIdx.x / kSide, own_position = threadIdx.x % kSide;
-  for (long long tile = blockIdx.x; tile < tiles * s.groups; tile += gridDim.x) {
-    const long long group = tile / tiles;
-    const long long first_channel = tile % tiles / position_tiles * kTile;
-    const long long first_position = tile % position_tiles * kTile;
-    __syncthreads();  // the tile before has been finished by all
-    if (threadIdx.x < kTile) positions[threadIdx.x] = PositionOf(s, first_position + threadIdx.x);
-    Sum sums[kEach][kEach] = {};
-    for (long long k = 0; k < term_count; k += kTerms) {
-      if (threadIdx.x < kTerms) terms[threadIdx.x] = TermOf(s, k + threadIdx.x);
+  using Packs = Pack<Sum>;
+  static constexpr int kRows = kTileChannels / kChannels;  // of threads
+  static constexpr int kColumns = kThreads / kRows;
+  static constexpr int kPositions = 2 * Packs::kSize;  // of a thread: a pack in each half
+  static constexpr int kTilePositions = kColumns * kPositions;
+  static constexpr int kReads = kTilePositions / kThreads;  // positions that a thread reads
+  static constexpr int kWeights = kTileChannels * kTerms / kThreads;
+  static constexpr int kWeightStride = kTileChannels + 4;
+
+  struct Shared {
+    alignas(16) Sum elements[2][kTerms][kTilePositions];
+    alignas(16) Sum weights[2][kTerms][kWeightStride];
+    Term terms[2][kTerms];
+  };
+
+  __device__ Tile(const WindowShape& s, const T* x, const T* weights, long long tile,
+                  Shared& shared)
+      : s_(s),
+        strides_(s, s.channels, s.rows, s.columns),
+        shared_(shared),
+        term_count_(static_cast<unsigned>(s.channels / s.groups * s.size[0] * s.size[1])) {
+    const long long channels = s.out_channels / s.groups;
+    const long long position_tiles = (PositionCount() + kTilePositions - 1) / kTilePositions;
+    const long long channel_tiles = (channels + kTileChannels - 1) / kTileChannels;
+    group_ = tile / (position_tiles * channel_tiles);
+    first_channel_ = tile / position_tiles % channel_tiles * kTileChannels;
+    first_position_ = tile % position_tiles * kTilePositions;
+    weights_ = weights + (group_ * channels + first_channel_) * term_count_;
+    channel_count_ = static_cast<int>(min(channels - first_channel_, (long long)kTileChannels));
+    const T* const from = x + group_ * (s.channels / s.groups) * strides_.channel;
+    for (int i = 0; i < kReads; ++i) PlaceRead(from, i);
+  }
+
+  __device__ void Multiply() {
+    const unsigned steps = (term_count_ + kTerms - 1) / kTerms;
+    SetTerms(0);
+    __syncthreads();
+    Read(0);
+    Write(0);
+    SetTerms(1);
+    __syncthreads();
+    for (unsigned step = 0; step < steps; ++step) {
+      if (step + 1 < steps) Read(step + 1);
+      MultiplyStep(step % 2);
+      if (step + 1 < steps) Write(step + 1);
+      SetTerms(step + 2);
       __syncthreads();
-      for (int i = threadIdx.x; i < kTile * kTerms; i += kThreads) {
-        // Neighbouring threads read neighbouring elements, where these are together.
-        const int channel = i / kTerms, term = i % kTerms;
-        const bool exists = first_channel + channel < channels && k + term < term_count;
-        const long long row = group * channels + first_channel + channel;
-        left[term][channel] = exists ? LoadElement(weights[row * term_count + k + term]) : Sum(0);
-      }
-      for (int i = threadIdx.x; i < kTile * kTerms; i += kThreads) {
-        const int position = s.channels_last ? i / kTerms : i % kTile;
-        const int term = s.channels_last ? i % kTerms : i / kTile;
-        right[term][position] = k + term < term_count
-                                    ? ElementAt(s, x, group, terms[term], positions[position])
-                                    : Sum(0);
-      }
-      __syncthreads();
-      for (int t = 0; t < kTerms; ++t) {
-        Sum a[kEach], b[kEach];
-        for (int c = 0; c < kEach; ++c) a[c] = left[t][own_channel + c * kSide];
-        for (int p = 0; p < kEach; ++p) b[p] = right[t][own_position + p * kSide];
-        for (int c = 0; c < kEach; ++c) {
-          for (int p = 0; p < kEach; ++p) sums[c][p] += a[c] * b[p];
-        }
-      }
     }
-    for (int c = 0; c < kEach; ++c) {
-      const long long in_group = first_channel + own_channel + c * kSide;
-      if (in_group >= channels) continue;
-      const long long channel = group * channels + in_group;
-      for (int p = 0; p < kEach; ++p) {
-        const long long position = first_position + own_position + p * kSide;
-        if (position >= position_count) continue;
-        const long long each = s.out_rows * s.out_columns, place = position % each;
-        const Sum sum = bias == nullptr ? sums[c][p] : sums[c][p] + LoadElement(bias[channel]);
-        StoreElement(sum, out[ElementOffset(s.channels_last, s.out_channels, s.out_rows,
-                                            s.out_columns, position / each, channel,
-                                            place / s.out_columns, place % s.out_columns)]);
+  }
+
+  __device__ void Store(const T* bias, T* out) const {
+    const Strides strides(s_, s_.out_channels, s_.out_rows, s_.out_columns);
+    const long long channels = s_.out_channels / s_.groups;
+    const int own = OwnRow() * kChannels;
+    for (int p = 0; p < kPositions; ++p) {
+      const long long position = first_position_ + OwnPosition(p);
+      if (position >= PositionCount()) continue;
+      const long long each = s_.out_rows * s_.out_columns, place = position % each;
+      T* const at = out + position / each * strides.image + place / s_.out_columns * strides.row +
+                    place % s_.out_columns * strides.column;
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c) {
+        if (own + c >= channel_count_) break;
+        const long long channel = group_ * channels + first_channel_ + own + c;
+        const Sum sum = sums_[c][p];
+        StoreElement(bias == nullptr ? sum : sum + LoadElement(bias[channel]),
+                     at[channel * strides.channel]);
       }
     }
   }
+
+ private:
+  __device__ static int OwnRow() { return threadIdx.x / kColumns; }
+  __device__ static int OwnPosition(int p) {
+    const int half = p / Packs::kSize, in_pack = p % Packs::kSize;
+    return half * (kTilePositions / 2) + threadIdx.x % kColumns * Packs::kSize + in_pack;
+  }
+  __device__ long long PositionCount() const { return s_.images * s_.out_rows * s_.out_columns; }
+
+  // Where the windows begin that this thread reads. Past the last position all is outside.
+  __device__ void PlaceRead(const T* from, int i) {
+    const long long position = first_position_ + threadIdx.x + i * kThreads;
+    const long long each = s_.out_rows * s_.out_columns, place = position % each;
+    const long long y = place / s_.out_columns * s_.stride[0] - s_.before[0];
+    const long long x = place % s_.out_columns * s_.stride[1] - s_.before[1];
+    const bool exists = position < PositionCount();
+    y_[i] = exists ? static_cast<int>(y) : kOutside;
+    x_[i] = static_cast<int>(x);
+    windows_[i] = from + position / each * strides_.image + y * strides_.row + x * strides_.column;
+  }
+
+  __device__ void SetTerms(unsigned step) {
+    if (threadIdx.x < kTerms) {
+      shared_.terms[step % 2][threadIdx.x] = TermOf(s_, strides_, step * kTerms + threadIdx.x);
+    }
+  }
+
+  __device__ void Read(unsigned step) {
+#pragma unroll
+    for (int i = 0; i < kWeights; ++i) {
+      const int at = threadIdx.x + i * kThreads, channel = at / kTerms;
+      const unsigned term = step * kTerms + at % kTerms;
+      const bool exists = channel < channel_count_ && term < term_count_;
+      read_weights_[i] =
+          exists ? LoadElement(weights_[static_cast<long long>(channel) * term_count_ + term])
+                 : Sum(0);
+    }
+#pragma unroll
+    for (int t = 0; t < kTerms; ++t) {
+      const Term term = shared_.terms[step % 2][t];
+      const bool exists = step * kTerms + t < term_count_;
+#pragma unroll
+      for (int i = 0; i < kReads; ++i) {
+        const bool inside = exists && static_cast<unsigned>(y_[i] + term.y) < s_.rows &&
+                            static_cast<unsigned>(x_[i] + term.x) < s_.columns;
+        read_[t][i] = inside ? LoadElement(windows_[i][term.offset]) : Sum(0);
+      }
+    }
+  }
+
+  __device__ void Write(unsigned step) {
+#pragma unroll
+    for (int i = 0; i < kWeights; ++i) {
+      const int at = threadIdx.x + i * kThreads;
+      shared_.weights[step % 2][at % kTerms][at / kTerms] = read_weights_[i];
+    }
+#pragma unroll
+    for (int t = 0; t < kTerms; ++t) {
+#pragma unroll
+      for (int i = 0; i < kReads; ++i) {
+        shared_.elements[step % 2][t][threadIdx.x + i * kThreads] = read_[t][i];
+      }
+    }
+  }
+
+  __device__ void MultiplyStep(unsigned buffer) {
+    constexpr int kPacks = kChannels / Packs::kSize;
+#pragma unroll
+    for (int t = 0; t < kTerms; ++t) {
+      const auto* const weights =
+          reinterpret_cast<const Packs*>(shared_.weights[buffer][t] + OwnRow() * kChannels);
+      Packs a[kPacks], b[2];
+#pragma unroll
+      for (int i = 0; i < kPacks; ++i) a[i] = weights[i];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        b[i] = *reinterpret_cast<const Packs*>(shared_.elements[buffer][t] +
+                                               OwnPosition(i * Packs::kSize));
+      }
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c) {
+#pragma unroll
+        for (int p = 0; p < kPositions; ++p) {
+          sums_[c][p] +=
+              a[c / Packs::kSize].of[c % Packs::kSize] * b[p / Packs::kSize].of[p % Packs::kSize];
+        }
+      }
+    }
+  }
+
+  static constexpr int kOutside = -(1 << 30) - (1 << 29);
+
+  const WindowShape& s_;
+  const Strides strides_;
+  Shared& shared_;
+  const unsigned term_count_;
+  long long group_, first_channel_, first_position_;
+  int channel_count_;
+  const T* weights_;
+  const T* windows_[kReads];
+  int y_[kReads], x_[kReads];
+  Sum read_weights_[kWeights], read_[kTerms][kReads];
+  Sum sums_[kChannels][kPositions] = {};
+};
+
+// A block for each tile of each group, in turns.
+template <class T, int kTileChannels>
+__global__ void __launch_bounds__(kThreads)
+    Convolve(const __grid_constant__ WindowShape s, long long tiles, const T* x, const T* weights,
+             const T* bias, T* out) {
+  __shared__ typename Tile<T, kTileChannels>::Shared shared;
+  for (long long i = blockIdx.x; i < tiles; i += gridDim.x) {
+    Tile<T, kTileChannels> tile(s, x, weights, i, shared);
+    tile.Multiply();
+    tile.Store(bias, out);
+  }
+}
+
+struct Arguments {
+  const WindowShape& s;
+  const void *x, *weights, *bias;
+  void* out;
+};
+
+template <class T, int kTileChannels>
+void Launch(const Arguments& a, cudaStream_t stream) {
+  constexpr int kTilePositions = Tile<T, kTileChannels>::kTilePositions;
+  const long long positions = a.s.images * a.s.out_rows * a.s.out_columns;
+  const long long channels = a.s.out_channels / a.s.groups;
+  const long long tiles = a.s.groups * ((channels + kTileChannels - 1) / kTileChannels) *
+                          ((positions + kTilePositions - 1) / kTilePositions);
+  Convolve<T, kTileChannels>
+      <<<static_cast<unsigned>(std::min(kMaxBlocks, tiles)), kThreads, 0, stream>>>(
+          a.s, tiles, static_cast<const T*>(a.x), static_cast<const T*>(a.weights),
+          static_cast<const T*>(a.bias), static_cast<T*>(a.out));
 }
 
 template <class T>
-void Launch(const WindowShape& s, const void* x, const void* weights, const void* bias, void* out,
-            unsigned blocks, cudaStream_t stream) {
-  Convolve<T><<<blocks, kThreads, 0, stream>>>(s, static_cast<const T*>(x),
-                                               static_cast<const T*>(weights),
-                                               static_cast<const T*>(bias), static_cast<T*>(out));
+void Launch(const Arguments& a, cudaStream_t stream) {
+  const long long channels = a.s.out_channels / a.s.groups;
+  if (channels <= 16) return Launch<T, 16>(a, stream);
+  if (channels <= 32) return Launch<T, 32>(a, stream);
+  Launch<T, 64>(a, stream);
 }
 
 }  // namespace
 
 cudaError_t LaunchConvolution(const WindowShape& s, const void* x, const void* weights,
                               const void* bias, void* out, cudaStream_t stream) {
-  const long long positions = s.images * s.out_rows * s.out_columns;
-  if (positions == 0 || s.out_channels == 0) return cudaSuccess;
-  const long long tiles =
-      (s.out_channels / s.groups + kTile - 1) / kTile * ((positions + kTile - 1) / kTile);
-  const auto blocks = static_cast<unsigned>(std::min(kMaxBlocks, tiles * s.groups));
+  if (s.images * s.out_rows * s.out_columns == 0 || s.out_channels == 0) return cudaSuccess;
+  const Arguments arguments = {s, x, weights, bias, out};
   switch (s.type) {
     case ImageType::kFloat16:
-      Launch<__half>(s, x, weights, bias, out, blocks, stream);
+      Launch<__half>(arguments, stream);
       break;
     case ImageType::kBfloat16:
-      Launch<__nv_bfloat16>(s, x, weights, bias, out, blocks, stream);
+      Launch<__nv_bfloat16>(arguments, stream);
       break;
     case ImageType::kFloat32:
-      Launch<float>(s, x, weights, bias, out, blocks, stream);
+      Launch<float>(arguments, stream);
       break;
     case ImageType::kFloat64:
-      Launch<double>(s, x, weights, bias, out, blocks, stream);
+      Launch<double>(arguments, stream);
       break;
   }
   return cudaGetLastError();

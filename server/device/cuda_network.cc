@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "kernels/cuda/network.h"
 #include "server/device/cuda_status.h"
 #include "server/device/cuda_step.h"
@@ -85,9 +89,27 @@ class NetworkRun : public StepRun {
   std::byte* memory_ = nullptr;
 };
 
+absl::Status CheckSizes(const NetworkStep& step) {
+  std::vector<int64_t> sizes = {step.channels / step.groups * step.size[0] * step.size[1]};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    sizes.push_back((axis == 0 ? step.rows : step.columns) + step.before[axis] + step.after[axis]);
+    sizes.push_back(step.size[axis] * step.dilation[axis]);
+  }
+  const int64_t largest = *std::max_element(sizes.begin(), sizes.end());
+  if (largest <= cuda::kMaxConvolved) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("conv2d: ", largest,
+                                               " padded rows, columns or terms of a sum, on a GPU "
+                                               "allowed are ",
+                                               cuda::kMaxConvolved));
+}
+
 }  // namespace
 
 PreparedStep Prepare(const NetworkStep&, size_t step, BatchLayout& layout, const StepTools&) {
+  for (const BatchLayout::Group& group : layout.groups()) {
+    const auto& of = std::get<NetworkStep>(group.plan->steps[step]);
+    if (of.kind == NetworkKind::kConv2d) GPUCALL_RETURN_IF_ERROR(CheckSizes(of));
+  }
   return std::make_unique<NetworkRun>(step, layout);
 }
 

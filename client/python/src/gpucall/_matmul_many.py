@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpucall import _wire
 from gpucall._matmul import product_shape
@@ -15,6 +16,7 @@ from gpucall._program import Program
 from gpucall._remote import ArrayOrRemote, RemoteRef
 from gpucall._tensors import Array, as_array
 
+Empty = Callable[[Sequence[int], npt.DTypeLike], Array]
 Pair = tuple[ArrayOrRemote, ArrayOrRemote]
 
 _MAX_PRODUCTS = 16  # of a Program, which has 64 inputs at most: up to four each
@@ -27,6 +29,8 @@ class MatMulMany(ABC):
     def run(
         self, program: Program, /, *inputs: Any, timeout: float | None = None
     ) -> Any: ...
+    @abstractmethod
+    def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = float) -> Array: ...
 
     def matmul_many(
         self,
@@ -64,7 +68,7 @@ class MatMulMany(ABC):
         array([[11.]], dtype=float32)
         """
         results: list[Any] = [None] * len(pairs)
-        for part in programs(pairs, options):
+        for part in programs(pairs, options, self.empty):
             part.put(self.run(part.program, *part.inputs, timeout=timeout), results)
         return results
 
@@ -76,6 +80,8 @@ class AsyncMatMulMany(ABC):
     async def run(
         self, program: Program, /, *inputs: Any, timeout: float | None = None
     ) -> Any: ...
+    @abstractmethod
+    def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = float) -> Array: ...
 
     async def matmul_many(
         self,
@@ -90,7 +96,7 @@ class AsyncMatMulMany(ABC):
         As Client.matmul_many.
         """
         results: list[Any] = [None] * len(pairs)
-        for part in programs(pairs, options):
+        for part in programs(pairs, options, self.empty):
             made = await self.run(part.program, *part.inputs, timeout=timeout)
             part.put(made, results)
         return results
@@ -119,8 +125,10 @@ class Part:
                 results[pair] = output if shape is None else output[i].reshape(shape)
 
 
-def programs(pairs: Sequence[Pair], options: dict[str, Any]) -> Iterator[Part]:
-    """The Programs that give all the products."""
+def programs(
+    pairs: Sequence[Pair], options: dict[str, Any], empty: Empty
+) -> Iterator[Part]:
+    """The Programs that give all the products; `empty` makes their inputs."""
     arrays = [(as_array(a), as_array(b)) for a, b in pairs]
     kinds: dict[Any, list[int]] = {}
     for i, (a, b) in enumerate(arrays):
@@ -131,19 +139,23 @@ def programs(pairs: Sequence[Pair], options: dict[str, Any]) -> Iterator[Part]:
     for first in range(0, len(groups), _MAX_PRODUCTS):
         part = Part(Program(), [], [])
         for group in groups[first : first + _MAX_PRODUCTS]:
-            _add(part, group, [arrays[i] for i in group], options)
+            _add(part, group, [arrays[i] for i in group], options, empty)
         yield part
 
 
 def _add(
-    part: Part, group: list[int], arrays: list[Any], options: dict[str, Any]
+    part: Part,
+    group: list[int],
+    arrays: list[Any],
+    options: dict[str, Any],
+    empty: Empty,
 ) -> None:
     shape = None
     a, b = arrays[0]
     if len(group) > 1:
         transposed = [bool(options.get(f"transpose_{name}")) for name in "ab"]
         shape = _shape_of(a, b, transposed)
-        a, b = _stacked(arrays, transposed)
+        a, b = _stacked(arrays, transposed, empty)
     product = part.program.matmul(part.program.input(), part.program.input(), **options)
     part.program.output(product)
     part.inputs += [a, b]
@@ -157,7 +169,7 @@ def _matrix(x: Array, rank: int, column: bool) -> Array:
     return x.reshape((1,) * (rank - x.ndim) + x.shape)
 
 
-def _stacked(arrays: list[Any], transposed: list[bool]) -> list[Array]:
+def _stacked(arrays: list[Any], transposed: list[bool], empty: Empty) -> list[Array]:
     """Of all pairs the first operands, and the second ones, along a new first dimension."""
     rank = max(2, *(x.ndim for x in arrays[0]))
     columns = [transposed[0], not transposed[1]]
@@ -166,7 +178,9 @@ def _stacked(arrays: list[Any], transposed: list[bool]) -> list[Array]:
         xs = [pair[side] for pair in arrays]
         if all(x is xs[0] for x in xs) and side == 1:
             xs = xs[:1]  # the same for all
-        stacked.append(np.stack([_matrix(x, rank, columns[side]) for x in xs]))
+        matrices = [_matrix(x, rank, columns[side]) for x in xs]
+        together = empty((len(matrices), *matrices[0].shape), matrices[0].dtype)
+        stacked.append(np.stack(matrices, out=together))
     return stacked
 
 
