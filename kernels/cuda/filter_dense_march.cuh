@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(k
   }
   const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
   constexpr auto kSlow = kFinite ? kNone : ZeroWeights::kSkip;
-  MarchDense<kSlow, kSide, kChannels, kRun, SlowDepth<In>(kSide)>(weights, march, output, reader);
+  MarchDense<kSlow, kSide, kChannels, kRun, kSlowDepth>(weights, march, output, reader);
 }
 
 template <class In, int kChannels>

@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
       MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
     } else {
       const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
-      MarchExtreme<kExtreme, kTaps, kChannels, kRun, SlowDepth<T>(kTaps)>(march, output, reader);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kSlowDepth>(march, output, reader);
     }
   } else {
     const March<T> upper = UpperHalf(march, batch);
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
       MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(upper, output, reader);
     } else {
       const Anywhere reader(upper, kChannels, image.output, apart, rows, shared[warp], lane);
-      MarchExtreme<kExtreme, kTaps, kChannels, kRun, SlowDepth<T>(kTaps)>(upper, output, reader);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kSlowDepth>(upper, output, reader);
     }
   }
 }

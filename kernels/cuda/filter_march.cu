@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/cuda/filter_march.cuh"
+
 namespace gpucall::cuda {
 namespace {
 
@@ -27,20 +27,12 @@ FilterTile StripTile(const FilterShape& shape, int columns, int blocks) {
 FilterTile MarchTile(const FilterShape& shape, int run, int blocks) {
   // Measured on an H200: tall tiles lose more by their last turn, when few blocks are left, than
   // they save by reading fewer rows twice.
-  constexpr int kShortWindow = 9;
-  const auto tuned = [](const char* name, int value) {
-    const char* s = getenv(name);
-    return s ? atoi(s) : value;
-  };
-  const int kLeastRows = tuned("LEAST", 16);
-  const int most_rows =
-      shape.window.rows <= kShortWindow ? tuned("MOST", 32) : tuned("MOSTLONG", 64);
+  constexpr int kLeastRows = 8, kShortWindow = 9;
+  const int most_rows = shape.window.rows <= kShortWindow ? 32 : 64;
   const int columns = (shape.channels == 3 ? 3 : 2) * 32 * run / shape.channels;
   const long long strips = (shape.columns + columns - 1) / columns * shape.images;
-  // Short windows have little to read twice: two turns, which even out. Images of many sizes more.
-  const int turns = shape.images > 1                    ? 4
-                    : shape.window.rows <= kShortWindow ? tuned("TURNS", 2)
-                                                        : tuned("TURNSLONG", 1);
+  // Several turns even out; images of many sizes need more.
+  const int turns = shape.images > 1 ? 4 : 2;
   const long long places = static_cast<long long>(MultiprocessorCount()) * blocks * turns;
   const long long tiles = strips == 0 || places < strips ? 1 : places / strips;  // of a strip
   const long long rows = (shape.rows + tiles - 1) / tiles;

@@ -91,12 +91,6 @@ __device__ March<In> MakeMarch(const FilterBatch& batch, const FilterImage& imag
   return march;
 }
 
-// Rows that are read ahead by a reader for any place, which takes many registers.
-template <class In>
-constexpr int SlowDepth(int taps) {
-  return taps < 1 ? 2 : 1;
-}
-
 // For a PairReader, whose rows are half a tile apart.
 template <class In>
 __device__ bool IsWholeTile(const March<In>& march, const FilterBatch& batch) {

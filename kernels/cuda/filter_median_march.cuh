@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
       }
     }
     const Anywhere reader(march, 1, image.output, shared[warp], lane);
-    MarchMedian<AsKeys, kSide, 1>(march, output, reader);
+    MarchMedian<AsKeys, kSide, kSlowDepth>(march, output, reader);
   } else {
     const March<T> upper = UpperHalf(march, batch);
     const int apart = batch.tile.rows / 2;
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
       }
     }
     const Anywhere reader(upper, 1, image.output, apart, rows, shared[warp], lane);
-    MarchMedian<AsPairs, kSide, 1>(upper, output, reader);
+    MarchMedian<AsPairs, kSide, kSlowDepth>(upper, output, reader);
   }
 }
 

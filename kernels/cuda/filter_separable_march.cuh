@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
     MarchSeparable<kTaps, kChannels, kRun, kDepth>(weights, march, output, reader);
   } else {
     const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
-    MarchSeparable<kTaps, kChannels, kRun, SlowDepth<In>(kTaps)>(weights, march, output, reader);
+    MarchSeparable<kTaps, kChannels, kRun, kSlowDepth>(weights, march, output, reader);
   }
 }
 

@@ -34,8 +34,9 @@ struct RunOutput {
   __device__ void operator+=(long long elements) { at += elements * element_bytes; }
 };
 
-// Rows that are read ahead by readers for any place, at most.
-inline constexpr int kMostSlowDepth = 2;
+// Rows that are read ahead by readers for any place, whose code is to be short: most of the time of
+// a small image goes by until it is there.
+inline constexpr int kSlowDepth = 1;
 
 // A warp's shared memory.
 template <class In, class Word, int kRun, int kLoads>
@@ -44,8 +45,8 @@ struct StripShared {
   alignas(16) In elements[32 * kLoads];
   Word results[32 * kRun];
   // -1 for the constant.
-  long long offsets[32 * kLoads];                  // of elements, in a row
-  long long rows[kMaxMarchRows + kMostSlowDepth];  // where those to read start
+  long long offsets[32 * kLoads];              // of elements, in a row
+  long long rows[kMaxMarchRows + kSlowDepth];  // where those to read start
 };
 
 // Where a strip lies. kInside: it and its rows are parts of the image, and rows start at whole
@@ -96,26 +97,11 @@ class Strip {
     // A lane's window lies outside on one side only.
     outside_ = kPad + static_cast<int>(first < 0 ? first : max(first - march.stride, -4096LL));
 #pragma unroll 1
-    for (int i = lane; i < read_rows + kMostSlowDepth; i += 32) {
+    for (int i = lane; i < read_rows + kSlowDepth; i += 32) {
       const long long row = BorderIndex(march.row + i, march.rows, march.border);
       shared.rows[i] = row < 0 ? -1 : row * march.stride;
     }
     __syncwarp();
-    // What is read with few loads in flight should be near.
-    const In* const near = march.input + max(0LL, min(first, march.stride - 1));
-    if (march.border != Border::kConstant && march.cval == static_cast<In>(1)) {
-#pragma unroll 1
-      for (int i = 0; i < read_rows; i += 8) {
-#pragma unroll
-        for (int u = 0; u < 8; ++u) {
-          const In* const from = near + max(0LL, shared.rows[min(i + u, read_rows - 1)]);
-          int dummy;
-          asm volatile("ld.global.u8 %0, [%1];"
-                       : "=r"(dummy)
-                       : "l"(__cvta_generic_to_global(from)));
-        }
-      }
-    }
     if (!staged_) return;
 #pragma unroll 1
     for (int at = lane; at < 32 * kLoads; at += 32) {
