@@ -56,6 +56,7 @@ class Tile {
   static constexpr int kPositions = 2 * Packs::kSize;  // of a thread: a pack in each half
   static constexpr int kTilePositions = kColumns * kPositions;
   static constexpr int kReads = kTilePositions / kThreads;  // positions that a thread reads
+  static_assert(kReads > 0);
   static constexpr int kWeights = kTileChannels * kTerms / kThreads;
   static constexpr int kWeightStride = kTileChannels + 4;
 
@@ -261,8 +262,10 @@ template <class T>
 void Launch(const Arguments& a, cudaStream_t stream) {
   const long long channels = a.s.out_channels / a.s.groups;
   if (channels <= 16) return Launch<T, 16>(a, stream);
-  if (channels <= 32) return Launch<T, 32>(a, stream);
-  Launch<T, 64>(a, stream);
+  if constexpr (sizeof(T) < 8) {
+    if (channels > 32) return Launch<T, 64>(a, stream);
+  }
+  Launch<T, 32>(a, stream);
 }
 
 }  // namespace

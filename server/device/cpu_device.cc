@@ -38,6 +38,7 @@ class CpuLane : public Lane {
   static void FillTargets(Execution& execution);
   absl::Status RunStep(const Step& step);
   absl::Status AllocateResults(const ElementwiseStep& step);
+  absl::Status AllocateResults(const SignalStep& step);
   absl::Status AllocateResults(const auto& step) { return AllocateResult(step.output); }
   absl::Status AllocateResult(uint32_t value);
 
@@ -170,6 +171,13 @@ absl::Status CpuLane::AllocateResult(uint32_t value) {
 absl::Status CpuLane::AllocateResults(const ElementwiseStep& step) {
   for (const ElementwiseStep::Output& output : step.outputs) {
     GPUCALL_RETURN_IF_ERROR(AllocateResult(output.value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CpuLane::AllocateResults(const SignalStep& step) {
+  for (const uint32_t value : {step.output, step.states}) {
+    if (value != SignalStep::kNone) GPUCALL_RETURN_IF_ERROR(AllocateResult(value));
   }
   return absl::OkStatus();
 }

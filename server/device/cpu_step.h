@@ -25,6 +25,7 @@ absl::Status RunOnCpu(const TakeStep& step, const CpuValues& values, CpuMemory& 
 absl::Status RunOnCpu(const CreationStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const ImageStep& step, const CpuValues& values, CpuMemory& memory);
 absl::Status RunOnCpu(const NetworkStep& step, const CpuValues& values, CpuMemory& memory);
+absl::Status RunOnCpu(const SignalStep& step, const CpuValues& values, CpuMemory& memory);
 
 }  // namespace gpucall
 

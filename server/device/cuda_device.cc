@@ -49,6 +49,12 @@ class CudaDevice : public Device {
     return std::shared_ptr<const void>(
         data, [](void* locked) { static_cast<void>(cudaHostUnregister(locked)); });
   }
+  PinnedMemory pinned_memory() const override {
+    const PinnedPool& blocks = *state_.blocks;
+    return {.size_bytes = blocks.block_count() * PinnedPool::kBlockBytes,
+            .free_bytes = blocks.free_count() * PinnedPool::kBlockBytes,
+            .fallbacks = blocks.fallback_count()};
+  }
 
  private:
   CudaDeviceState state_;

@@ -105,6 +105,14 @@ void VisitValues(const NetworkStep& step, Visit visit) {
   visit(step.output, true);
 }
 
+template <typename Visit>
+void VisitValues(const SignalStep& step, Visit visit) {
+  visit(step.x, false);
+  if (step.zi != SignalStep::kNone) visit(step.zi, false);
+  if (step.output != SignalStep::kNone) visit(step.output, true);
+  if (step.states != SignalStep::kNone) visit(step.states, true);
+}
+
 bool IsTake(const Step& step) { return std::holds_alternative<TakeStep>(step); }
 
 bool MayFault(const Step& step) {

@@ -59,6 +59,8 @@ PreparedStep Prepare(const CreationStep& of, size_t step, BatchLayout& layout,
 PreparedStep Prepare(const ImageStep& of, size_t step, BatchLayout& layout, const StepTools& tools);
 PreparedStep Prepare(const NetworkStep& of, size_t step, BatchLayout& layout,
                      const StepTools& tools);
+PreparedStep Prepare(const SignalStep& of, size_t step, BatchLayout& layout,
+                     const StepTools& tools);
 
 }  // namespace gpucall
 

@@ -66,6 +66,12 @@ class Lane {
   virtual absl::Status Execute(absl::Span<Execution> batch, BatchTiming& timing) = 0;
 };
 
+// Page-locked memory that copies to and from a device pass through.
+struct PinnedMemory {
+  int64_t size_bytes = 0, free_bytes = 0;
+  int64_t fallbacks = 0;  // blocks of ordinary memory since the start, where it was all in use
+};
+
 // Thread-safe.
 class Device {
  public:
@@ -83,6 +89,7 @@ class Device {
   // where the device has no use for that. RESOURCE_EXHAUSTED: the system does not lock as much.
   virtual absl::StatusOr<std::shared_ptr<const void>> LockHostMemory(std::byte* data,
                                                                      int64_t size_bytes) = 0;
+  virtual PinnedMemory pinned_memory() const { return {}; }
 };
 
 }  // namespace gpucall

@@ -166,6 +166,11 @@ const CatalogueRow& RowOf(NetworkKind kind) {
   return Catalogue()[first + static_cast<size_t>(kind)];
 }
 
+const CatalogueRow& RowOf(SignalKind kind) {
+  static const size_t first = FirstRow(OperationKind::kSignal);
+  return Catalogue()[first + static_cast<size_t>(kind)];
+}
+
 const CatalogueRow& RowOf(OperationKind kind) { return Catalogue()[FirstRow(kind)]; }
 
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype) {

@@ -23,7 +23,8 @@ enum class OperationKind : uint8_t {
   kTake,
   kCreation,
   kImage,
-  kNetwork
+  kNetwork,
+  kSignal
 };
 
 struct CatalogueRow {
@@ -36,7 +37,7 @@ struct CatalogueRow {
 // All rows: elementwise operations in the order of ElementwiseOp, matmul, filters in that of
 // FilterKind, reductions of ReduceOp, rearrangements of RearrangeKind, sort, scans of ScanOp, take,
 // take_along_axis, creations of CreationKind, images of ImageKind, networks
-// of NetworkKind. Lives forever.
+// of NetworkKind, signals of SignalKind. Lives forever.
 absl::Span<const CatalogueRow> Catalogue();
 
 const CatalogueRow& RowOf(ElementwiseOp op);
@@ -48,6 +49,7 @@ const CatalogueRow& RowOf(const TakeAttributes& attributes);
 const CatalogueRow& RowOf(CreationKind kind);
 const CatalogueRow& RowOf(ImageKind kind);  // of a part of a composite operation: some row
 const CatalogueRow& RowOf(NetworkKind kind);
+const CatalogueRow& RowOf(SignalKind kind);
 const CatalogueRow& RowOf(OperationKind kind);  // the first of the kind
 // UNIMPLEMENTED, naming operation and dtype, where the row does not have the dtype.
 absl::Status CheckOffered(const CatalogueRow& row, DType dtype);

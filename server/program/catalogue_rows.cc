@@ -75,6 +75,11 @@ constexpr CatalogueRow kRows[] = {
     {"broadcast_to", OperationKind::kRearrange, 1, kEvery, "broadcast to a shape"},
     {"roll", OperationKind::kRearrange, 1, kEvery,
      "elements moved on along axes, in again at the start"},
+    {"expand_dims", OperationKind::kRearrange, 1, kEvery, "with dimensions of size 1"},
+    {"squeeze", OperationKind::kRearrange, 1, kEvery, "without dimensions of size 1"},
+    {"moveaxis", OperationKind::kRearrange, 1, kEvery, "dimensions moved to other places"},
+    {"repeat", OperationKind::kRearrange, 1, kEvery, "each element several times"},
+    {"unstack", OperationKind::kRearrange, 1, kEvery, "one element of an axis"},
     {"sort", OperationKind::kSort, 1, kReal, "elements in order along an axis, or their indices"},
     // In the order of ScanOp.
     {"cumsum", OperationKind::kScan, 1, kReal, "sum of the elements so far"},
@@ -115,6 +120,9 @@ constexpr CatalogueRow kRows[] = {
     {"conv2d", OperationKind::kNetwork, 2, kFloats, "convolution of images"},
     {"max_pool2d", OperationKind::kNetwork, 1, kFloats, "largest of each window"},
     {"avg_pool2d", OperationKind::kNetwork, 1, kFloats, "mean of each window"},
+    // In the order of SignalKind.
+    {"lfilter", OperationKind::kSignal, 1, kEvery, "recurrence along an axis (IIR or FIR filter)"},
+    {"sosfilt", OperationKind::kSignal, 1, kEvery, "second-order sections along an axis"},
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/program/catalogue.h"
 #include "server/program/lower_operation.h"
+#include "server/program/rearrange_axes.h"
+#include "server/program/signal.h"
 
 namespace gpucall {
 namespace {
@@ -43,7 +45,12 @@ class StepMaker {
     }
     MarkUsedOutside();
     std::vector<Step> steps;
-    for (const Group& group : groups_) steps.push_back(MakeStep(group));
+    for (const Group& group : groups_) {
+      Step step = MakeStep(group);
+      const auto* const signal = std::get_if<SignalStep>(&step);
+      if (signal != nullptr && JoinSignal(*signal, steps)) continue;
+      steps.push_back(std::move(step));
+    }
     return steps;
   }
 
@@ -187,7 +194,7 @@ std::vector<uint32_t> RootsOf(const Program& program) {
   for (size_t k = 0; k < program.operations.size(); ++k) {
     const Operation& operation = program.operations[k];
     const auto* rearrange = std::get_if<RearrangeAttributes>(&operation.attributes);
-    if (rearrange != nullptr && rearrange->kind == RearrangeKind::kReshape) {
+    if (rearrange != nullptr && IsReshape(rearrange->kind)) {
       roots[program.input_count + k] = roots[operation.inputs[0]];
     }
   }

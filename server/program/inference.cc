@@ -12,6 +12,7 @@
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
+#include "server/program/signal.h"
 #include "server/program/sort.h"
 #include "server/program/take.h"
 
@@ -135,6 +136,11 @@ absl::StatusOr<TensorType> Infer(const ImageAttributes& attributes, Operands ope
 
 absl::StatusOr<TensorType> Infer(const NetworkAttributes& attributes, Operands operands) {
   GPUCALL_ASSIGN_OR_RETURN(NetworkLowering lowering, LowerNetwork(attributes, operands));
+  return std::move(lowering.output);
+}
+
+absl::StatusOr<TensorType> Infer(const SignalAttributes& attributes, Operands operands) {
+  GPUCALL_ASSIGN_OR_RETURN(SignalLowering lowering, LowerSignal(attributes, operands));
   return std::move(lowering.output);
 }
 

@@ -14,6 +14,7 @@
 #include "server/program/rearrange.h"
 #include "server/program/reduce.h"
 #include "server/program/scan.h"
+#include "server/program/signal.h"
 #include "server/program/sort.h"
 #include "server/program/take.h"
 
@@ -106,12 +107,23 @@ NetworkStep Lower(const NetworkAttributes& attributes, const Inputs& inputs) {
   return step;
 }
 
+SignalStep Lower(const SignalAttributes& attributes, const Inputs& inputs, uint32_t output) {
+  SignalStep step = LowerSignal(attributes, inputs.types)->step;
+  step.x = inputs.values[0];
+  if (inputs.values.size() > 1) step.zi = inputs.values[1];
+  (attributes.final_state ? step.states : step.output) = output;
+  return step;
+}
+
 struct Lowering {
   const Inputs& inputs;
   const uint32_t output;
 
   Step operator()(const CreationAttributes& attributes) const {
     return LowerCreation(attributes, output);  // of several kinds
+  }
+  Step operator()(const SignalAttributes& attributes) const {
+    return Lower(attributes, inputs, output);
   }
   Step operator()(const auto& attributes) const {
     auto step = Lower(attributes, inputs);

@@ -9,6 +9,7 @@
 #include "server/program/fusion.h"
 #include "server/program/image_composite.h"
 #include "server/program/inference.h"
+#include "server/program/signal_composite.h"
 #include "server/program/signature.h"
 
 namespace gpucall {
@@ -76,6 +77,9 @@ std::vector<Operation> PartsOf(const Operation& operation, absl::Span<const Tens
   const auto next = static_cast<uint32_t>(values.size());
   if (std::holds_alternative<ImageAttributes>(operation.attributes)) {
     return ExpandImage(operation, values[operation.inputs[0]], next);
+  }
+  if (std::holds_alternative<SignalAttributes>(operation.attributes)) {
+    return ExpandSignal(operation, values, next);
   }
   absl::InlinedVector<DType, 3> operands;
   for (const uint32_t value : operation.inputs) operands.push_back(values[value].dtype);

@@ -225,9 +225,24 @@ struct NetworkStep {
   bool count_padding;
 };
 
+// Sections of a recurrence along lines, one after another: y[n] = b[0] x[n] + ... - a[1] y[n-1] -
+// ..., in float64. State k of a section is element (section * outer + o) * order * inner + k *
+// inner + i of line (o, i).
+struct SignalStep {
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t x;               // float32 or float64; lines are of parts of complex numbers
+  uint32_t zi = kNone;      // float64
+  uint32_t output = kNone;  // y
+  uint32_t states = kNone;  // after the last element
+  int64_t sections, order;
+  std::vector<double> b, a;  // order + 1 of each section; a[0] is 1
+  int64_t outer, count, inner;
+  int64_t axis;
+};
+
 using Step = std::variant<ElementwiseStep, MatMulStep, FilterStep, ReduceStep, RearrangeStep,
                           SortStep, ScanStep, TakeStep, CreationStep, ImageStep, LineFilterStep,
-                          WindowFilterStep, NetworkStep>;
+                          WindowFilterStep, NetworkStep, SignalStep>;
 
 struct Plan {
   uint32_t input_count = 0;

@@ -75,7 +75,12 @@ enum class RearrangeKind : uint8_t {
   kFlip,
   kTile,
   kBroadcastTo,
-  kRoll
+  kRoll,
+  kExpandDims,
+  kSqueeze,
+  kMoveAxis,
+  kRepeat,
+  kUnstack
 };
 
 struct RearrangeAttributes {
@@ -88,8 +93,10 @@ struct RearrangeAttributes {
 
   RearrangeKind kind = RearrangeKind::kReshape;
   // Those that the kind uses.
-  std::optional<Axes> axes = {};  // one for concatenate and stack
-  Sizes sizes = {};               // the shape of reshape and broadcast_to, repetitions, shifts
+  std::optional<Axes> axes = {};  // one for concatenate, stack, repeat and unstack
+  // The shape of reshape and broadcast_to; repetitions, shifts, repeats; destinations of moveaxis;
+  // index and count of unstack.
+  Sizes sizes = {};
   Sizes before = {}, after = {};
   std::vector<Range> ranges = {};
   double value = 0;
@@ -155,12 +162,23 @@ struct NetworkAttributes {
   bool operator==(const NetworkAttributes&) const = default;
 };
 
+enum class SignalKind : uint8_t { kLfilter, kSosfilt };
+
+struct SignalAttributes {
+  SignalKind kind = SignalKind::kLfilter;
+  int64_t axis = -1;
+  std::vector<double> b = {}, a = {};  // of lfilter
+  std::vector<double> sections = {};   // of sosfilt, six numbers each
+  bool final_state = false;            // in place of the signal
+  bool operator==(const SignalAttributes&) const = default;
+};
+
 struct Operation {
   // CastAttributes stand for kCast. Line and window filters are what others expand to.
   std::variant<ElementwiseOp, CastAttributes, MatMulAttributes, FilterAttributes, ReduceAttributes,
                RearrangeAttributes, SortAttributes, ScanAttributes, TakeAttributes,
                CreationAttributes, ImageAttributes, NdFilterAttributes, LineFilterAttributes,
-               WindowFilterAttributes, NetworkAttributes>
+               WindowFilterAttributes, NetworkAttributes, SignalAttributes>
       attributes;
   absl::InlinedVector<uint32_t, 3> inputs;
 };

@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/program/catalogue.h"
 #include "server/program/fill_element.h"
+#include "server/program/rearrange_axes.h"
 #include "server/program/rearrange_parts.h"
 
 namespace gpucall {
@@ -56,6 +57,10 @@ class Lowering {
         return BroadcastTo();
       case RearrangeKind::kRoll:
         return Roll();
+      case RearrangeKind::kRepeat:
+        return Repeat();
+      default:  // made of others
+        break;
     }
     return absl::OkStatus();
   }
@@ -366,6 +371,12 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  absl::Status Repeat() {
+    GPUCALL_ASSIGN_OR_RETURN(RepeatParts parts, RepeatsOf(attributes_, x_));
+    result_.step.parts = std::move(parts.parts);
+    return SetShape(std::move(parts.shape));
+  }
+
   const Attributes& attributes_;
   const absl::string_view name_;
   const absl::Span<const TensorType* const> inputs_;
@@ -404,7 +415,9 @@ absl::StatusOr<RearrangeLowering> LowerRearrange(const RearrangeAttributes& attr
     return absl::InvalidArgumentError(absl::StrCat(name, ": got ", inputs.size(), " inputs, needs ",
                                                    joins ? "at least 1" : "1 (x)"));
   }
-  GPUCALL_ASSIGN_OR_RETURN(RearrangeLowering result, Lowering(attributes, inputs).Lower());
+  GPUCALL_ASSIGN_OR_RETURN(const RearrangeAttributes simple,
+                           Simplified(attributes, inputs[0]->shape));
+  GPUCALL_ASSIGN_OR_RETURN(RearrangeLowering result, Lowering(simple, inputs).Lower());
   result.step.attributes = TextOf(attributes);
   return result;
 }

@@ -181,6 +181,14 @@ void AddStep(const NetworkStep& step, const Plan& plan, Signature& signature) {
   signature.Add(plan.values[step.x].dtype);
 }
 
+void AddStep(const SignalStep& step, const Plan& plan, Signature& signature) {
+  for (uint32_t value : {step.x, step.zi, step.output, step.states}) signature.Add(value);
+  for (const int64_t field : {step.sections, step.order, step.axis}) signature.Add(field);
+  signature.AddList(step.b);
+  signature.AddList(step.a);
+  signature.Add(plan.values[step.x].dtype);
+}
+
 }  // namespace
 
 std::string MakeSignature(const Plan& plan) {

@@ -15,6 +15,7 @@
 #include "server/service/decode_matmul.h"
 #include "server/service/decode_network.h"
 #include "server/service/decode_rearrange.h"
+#include "server/service/decode_signal.h"
 
 namespace gpucall {
 namespace {
@@ -314,12 +315,16 @@ absl::StatusOr<Operation> DecodeOperation(const v1::Operation& operation) {
       GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeNetwork(operation.network()));
       return result;
     }
+    case v1::Operation::kSignal: {
+      GPUCALL_ASSIGN_OR_RETURN(result.attributes, DecodeSignal(operation.signal()));
+      return result;
+    }
     case v1::Operation::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "operation: kind is not set, allowed are elementwise, matmul, filter, reduce, rearrange, "
-      "sort, scan, take, creation, image, network");
+      "sort, scan, take, creation, image, network, signal");
 }
 
 }  // namespace gpucall

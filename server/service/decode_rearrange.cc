@@ -37,6 +37,13 @@ RearrangeAttributes DecodeSlice(const v1::Rearrange::Slice& slice) {
   return attributes;
 }
 
+RearrangeAttributes DecodeRepeat(const v1::Rearrange::Repeat& repeat) {
+  RearrangeAttributes attributes = {.kind = RearrangeKind::kRepeat,
+                                    .sizes = ListOf(repeat.repeats())};
+  if (repeat.has_axis()) attributes.axes = Axes{repeat.axis()};
+  return attributes;
+}
+
 }  // namespace
 
 absl::StatusOr<RearrangeAttributes> DecodeRearrange(const v1::Rearrange& rearrange) {
@@ -69,12 +76,29 @@ absl::StatusOr<RearrangeAttributes> DecodeRearrange(const v1::Rearrange& rearran
       return RearrangeAttributes{.kind = RearrangeKind::kRoll,
                                  .axes = AxesOf(rearrange.roll()),
                                  .sizes = ListOf(rearrange.roll().shift())};
+    case v1::Rearrange::kExpandDims:
+      return RearrangeAttributes{.kind = RearrangeKind::kExpandDims,
+                                 .axes = AxesOf(rearrange.expand_dims())};
+    case v1::Rearrange::kSqueeze:
+      return RearrangeAttributes{.kind = RearrangeKind::kSqueeze,
+                                 .axes = AxesOf(rearrange.squeeze())};
+    case v1::Rearrange::kMoveaxis:
+      return RearrangeAttributes{.kind = RearrangeKind::kMoveAxis,
+                                 .axes = ListOf(rearrange.moveaxis().source().axis()),
+                                 .sizes = ListOf(rearrange.moveaxis().destination().axis())};
+    case v1::Rearrange::kRepeat:
+      return DecodeRepeat(rearrange.repeat());
+    case v1::Rearrange::kUnstack:
+      return RearrangeAttributes{
+          .kind = RearrangeKind::kUnstack,
+          .axes = Axes{rearrange.unstack().axis()},
+          .sizes = {rearrange.unstack().index(), rearrange.unstack().count()}};
     case v1::Rearrange::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "rearrange: kind is not set, allowed are reshape, transpose, concatenate, stack, slice, pad, "
-      "flip, tile, broadcast_to, roll");
+      "flip, tile, broadcast_to, roll, expand_dims, squeeze, moveaxis, repeat, unstack");
 }
 
 }  // namespace gpucall

@@ -4,6 +4,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <thread>
@@ -30,8 +31,17 @@ RpcServer::RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLim
       store_(limits.residents),
       compute_(scheduler, device, store_, segments_, limits),
       tensors_(compute_),
-      server_(store_, std::move(info)),
-      reaper_(store_) {}
+      server_(store_, device, std::move(info)),
+      reaper_(store_, [this, &device] { WarnOfFallbacks(device.pinned_memory()); }) {}
+
+void RpcServer::WarnOfFallbacks(const PinnedMemory& pinned) {
+  if (pinned.fallbacks < next_warning_) return;
+  next_warning_ = 2 * pinned.fallbacks;
+  spdlog::warn(
+      "pinned memory: all {} bytes were in use, {} blocks so far were of ordinary memory, copies "
+      "through them are slower",
+      pinned.size_bytes, pinned.fallbacks);
+}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::string& listen,
                                                             BatchScheduler& scheduler,

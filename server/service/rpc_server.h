@@ -41,6 +41,9 @@ class RpcServer {
   RpcServer(BatchScheduler& scheduler, Device& device, const ComputeLimits& limits,
             v1::ServerInfo info);
 
+  // Each time there are twice as many.
+  void WarnOfFallbacks(const PinnedMemory& pinned);
+
   BatchScheduler& scheduler_;
   TensorStore store_;
   SegmentTable segments_;
@@ -49,6 +52,7 @@ class RpcServer {
   ServerService server_;
   std::string address_;
   std::unique_ptr<grpc::Server> rpc_;
+  int64_t next_warning_ = 1;  // of the reaper's thread
   Reaper reaper_;
 };
 

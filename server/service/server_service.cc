@@ -27,6 +27,8 @@ const char* KindName(OperationKind kind) {
       return "creation";
     case OperationKind::kNetwork:
       return "network";
+    case OperationKind::kSignal:
+      return "signal";
     case OperationKind::kTake:
       return "take";
     case OperationKind::kImage:
@@ -76,6 +78,11 @@ grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerConte
   resident.set_size_bytes(static_cast<uint64_t>(statistics.size_bytes));
   resident.set_sessions(static_cast<uint64_t>(statistics.sessions));
   resident.set_callers(static_cast<uint64_t>(statistics.tenants));
+  const PinnedMemory memory = device_.pinned_memory();
+  v1::PinnedStatistics& pinned = *reply->mutable_pinned();
+  pinned.set_size_bytes(static_cast<uint64_t>(memory.size_bytes));
+  pinned.set_free_bytes(static_cast<uint64_t>(memory.free_bytes));
+  pinned.set_fallbacks(static_cast<uint64_t>(memory.fallbacks));
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

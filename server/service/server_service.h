@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gpucall/v1/server.grpc.pb.h"
+#include "server/device/device.h"
 #include "server/store/tensor_store.h"
 
 namespace gpucall {
@@ -14,9 +15,12 @@ v1::Catalogue MakeCatalogueMessage();
 
 class ServerService final : public v1::Server::CallbackService {
  public:
-  // `store` outlives the gRPC server.
-  ServerService(const TensorStore& store, v1::ServerInfo info)
-      : store_(store), info_(std::move(info)), catalogue_(MakeCatalogueMessage()) {}
+  // `store` and `device` outlive the gRPC server.
+  ServerService(const TensorStore& store, const Device& device, v1::ServerInfo info)
+      : store_(store),
+        device_(device),
+        info_(std::move(info)),
+        catalogue_(MakeCatalogueMessage()) {}
 
   grpc::ServerUnaryReactor* GetInfo(grpc::CallbackServerContext* context,
                                     const v1::GetInfoRequest* request,
@@ -31,6 +35,7 @@ class ServerService final : public v1::Server::CallbackService {
 
  private:
   const TensorStore& store_;
+  const Device& device_;
   const v1::ServerInfo info_;
   const v1::Catalogue catalogue_;
 };

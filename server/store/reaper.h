@@ -5,20 +5,24 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "server/base/mutex.h"
 #include "server/store/tensor_store.h"
 
 namespace gpucall {
 
-// A thread that calls TensorStore::Reap every kPeriod, and gives the memory of lost callers back to
-// the system, which glibc would keep (process_tuning.h). `store` must outlive it.
+// A thread that calls TensorStore::Reap, and `also`, every kPeriod, and gives the memory of lost
+// callers back to the system, which glibc would keep (process_tuning.h). `store` must outlive it.
 class Reaper {
  public:
   static constexpr std::chrono::milliseconds kPeriod{250};
 
-  explicit Reaper(TensorStore& store) : thread_([this, &store] { Run(store); }) {}
+  explicit Reaper(
+      TensorStore& store, std::function<void()> also = [] {})
+      : also_(std::move(also)), thread_([this, &store] { Run(store); }) {}
   ~Reaper() {
     {
       MutexLock lock(mutex_);
@@ -33,6 +37,7 @@ class Reaper {
     while (true) {
       const auto now = std::chrono::steady_clock::now();
       if (store.Reap(now) > 0) malloc_trim(0);
+      also_();
       MutexLock lock(mutex_);
       while (!stopping_ && std::chrono::steady_clock::now() < now + kPeriod) {
         stop_.WaitUntil(mutex_, now + kPeriod);
@@ -41,6 +46,7 @@ class Reaper {
     }
   }
 
+  const std::function<void()> also_;
   Mutex mutex_;
   CondVar stop_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -107,6 +107,13 @@ Array Random(const Shape& shape, unsigned seed) {
   return UniformArray(DType::kFloat32, shape, -5, 5, seed);
 }
 
+TEST_F(DeviceTest, PinnedMemoryIsCounted) {
+  const PinnedMemory pinned = device().pinned_memory();
+  EXPECT_EQ(pinned.size_bytes > 0, device().info().id != "cpu");
+  EXPECT_LE(pinned.free_bytes, pinned.size_bytes);
+  EXPECT_EQ(pinned.fallbacks, 0);
+}
+
 TEST_F(HostMemoryContract, ElementwiseOfAllSizes) {
   unsigned seed = 0;
   for (const int64_t count : {1, 1000, 4096, 16384, 16385, 50'001, 1'000'003}) {

@@ -120,6 +120,23 @@ TEST(PlanTest, SignatureOfImagesHasTheirAttributes) {
   EXPECT_NE(signature(mean, {3, 9, 2}), signature(other, {3, 9, 2}));
 }
 
+TEST(PlanTest, ASignalAndItsStatesAreOneStep) {
+  const SignalAttributes signal = {.b = {1}, .a = {1, -0.5}};
+  SignalAttributes states = signal;
+  states.final_state = true;
+  const TensorType zi = {DType::kFloat64, {3, 1}};
+  auto plan = PlanOf({{signal, {0, 1}}, {states, {0, 1}}}, {Float({3, 9}), zi}, {2, 3});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->steps.size(), 1u);
+  const auto& step = std::get<SignalStep>(plan->steps[0]);
+  EXPECT_EQ(step.output, 2u);
+  EXPECT_EQ(step.states, 3u);
+  states.a = {1, 0.5};
+  plan = PlanOf({{signal, {0, 1}}, {states, {0, 1}}}, {Float({3, 9}), zi}, {2, 3});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->steps.size(), 2u);
+}
+
 TEST(PlanTest, PromotesAsNumPy) {
   const auto result = [](DType a, DType b, ElementwiseOp op) {
     return PlanOf({{op, {0, 1}}}, {{a, {2}}, {b, {2}}})->values.back().dtype;

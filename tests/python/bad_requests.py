@@ -592,6 +592,31 @@ REQUESTS = [
         INVALID,
         ("broadcast_to", "(4, 5)", "(4, 6)"),
     ),
+    # signals
+    Bad(
+        "no signal", run([IMAGE], [step(0, signal={})]), INVALID, ("signal", "sosfilt")
+    ),
+    Bad(
+        "two states",
+        run([IMAGE] * 3, [step(0, 1, 2, signal={"lfilter": {"b": [1], "a": [1]}})]),
+        INVALID,
+        ("lfilter", "got 3 inputs", "2 (x, zi)"),
+    ),
+    Bad(
+        "five numbers",
+        run([IMAGE], [step(0, signal={"sosfilt": {"sections": [1] * 5}})]),
+        INVALID,
+        ("sosfilt", "5 numbers", "6 for each of 1 to 64"),
+    ),
+    Bad(
+        "states of 9 dimensions",
+        run(
+            [raw([1] * 8, 4)],
+            [step(0, signal={"sosfilt": {"sections": [1] * 6}, "final_state": True})],
+        ),
+        INVALID,
+        ("sosfilt", "state", "9 dimensions"),
+    ),
     # filters
     Bad("no filter", _wire.FilterRequest(image=IMAGE), INVALID, ("filter", "kind")),
     Bad("sigma missing", image_filter(gaussian={}), INVALID, ("sigma",)),

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 import gpucall
-from gpucall._info import Statistics
 from killed_client import SHARED, STAGES
-from server_process import ServerProcess, UnixServer
+from server_process import ServerProcess, UnixServer, holds_nothing
 
 KILLS = int(os.environ.get("GPUCALL_TEST_KILLS", "50"))
 WARM_UP_KILLS = 10
@@ -60,8 +59,8 @@ def kill(server: ServerProcess, stage: str, count: int) -> None:
 def await_nothing_left(server: ServerProcess, held: tuple[int, int]) -> None:
     deadline = time.monotonic() + 60
     with gpucall.connect(server.address) as client:
-        while (left := client.statistics()) != Statistics(0, 0, 0, 0):
-            assert time.monotonic() < deadline, left
+        while not holds_nothing(client):
+            assert time.monotonic() < deadline, client.statistics()
             time.sleep(0.05)
     server.await_held(held)
 

@@ -125,3 +125,11 @@ class UnixServer(ServerProcess):
         self.folder = folder
         self.path = folder / "s"
         super().__init__(folder, *flags, f"--listen=unix:{self.path}")
+
+
+def holds_nothing(client: gpucall.Client) -> bool:
+    """Whether no caller has anything on the server."""
+    held = client.statistics()
+    return not (
+        held.resident_tensors or held.resident_bytes or held.sessions or held.callers
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, final
@@ -28,8 +28,8 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._several import Several
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
-from gpucall._top_k import TopK
 
 
 class ResidentClient(ABC):
@@ -244,8 +244,8 @@ KeptResult = Coroutine[Any, Any, RemoteArray]
 
 @final
 class Keeper(
+    Several[Coroutine[Any, Any, tuple[RemoteArray, ...]]],
     Operations[ArrayOrRemote, KeptResult],
-    TopK[Coroutine[Any, Any, tuple[RemoteArray, RemoteArray]]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays."""
 
@@ -259,11 +259,15 @@ class Keeper(
         )
         return arrays[0]
 
-    async def _run(
-        self, program: Program, x: ArrayOrRemote, timeout: float | None
-    ) -> tuple[RemoteArray, RemoteArray]:
+    async def _run_all(
+        self, programs: Sequence[Program], inputs: Sequence[Any], timeout: float | None
+    ) -> tuple[RemoteArray, ...]:
         receipts = _info.collector()
-        values, indices = await self._client._compute_kept(
-            lambda: request_of_run(program, (x,), receipts is not None), timeout
-        )
-        return values, indices
+        kept: list[RemoteArray] = []
+        for program in programs:
+
+            def prepare(program: Program = program) -> Request:
+                return request_of_run(program, inputs, receipts is not None)
+
+            kept += await self._client._compute_kept(prepare, timeout)
+        return tuple(kept)

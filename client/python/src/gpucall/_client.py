@@ -24,9 +24,9 @@ from gpucall._request import (
     result_is_too_large,
 )
 from gpucall._resident_client import Keeper, ResidentClient
+from gpucall._several import Several
 from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
-from gpucall._top_k import TopK
 
 
 def connect(
@@ -58,8 +58,8 @@ def connect(
 
 @final
 class Client(
+    Several[tuple[Array, ...]],
     Operations[ArrayOrRemote, Array],
-    TopK[tuple[Array, Array]],
     MatMulMany,
     ResidentClient,
 ):
@@ -139,11 +139,14 @@ class Client(
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
-    def _run(
-        self, program: Program, x: ArrayOrRemote, timeout: float | None
-    ) -> tuple[Array, Array]:
-        values, indices = self.run(program, x, timeout=timeout)
-        return values, indices
+    def _run_all(
+        self, programs: Sequence[Program], inputs: Sequence[Any], timeout: float | None
+    ) -> tuple[Array, ...]:
+        results: tuple[Array, ...] = ()
+        for program in programs:
+            made = self.run(program, *inputs, timeout=timeout)
+            results += made if isinstance(made, tuple) else (made,)
+        return results
 
     def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> Array:
         """A new array, its elements not set, in memory shared with the server.

@@ -10,8 +10,9 @@ from gpucall._lines import Lines
 from gpucall._matmul import MatMul
 from gpucall._network import Network
 from gpucall._operations import Operand, Result
-from gpucall._rearrange import Rearrange
+from gpucall._rearrange_axes import RearrangeAxes
 from gpucall._reductions import Reductions
+from gpucall._signals import Signals
 
 
 class Operations(
@@ -20,9 +21,10 @@ class Operations(
     Network[Operand, Result],
     Filters[Operand, Result],
     Reductions[Operand, Result],
-    Rearrange[Operand, Result],
+    RearrangeAxes[Operand, Result],
     Lines[Operand, Result],
     Creation[Operand, Result],
     Images[Operand, Result],
+    Signals[Operand, Result],
 ):
     """Every operation that gives one array."""

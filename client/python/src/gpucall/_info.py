@@ -76,12 +76,26 @@ class ServerInfo:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a server holds now; `resident_bytes` are of arrays that stay on it."""
+    """What a server holds now.
+
+    Attributes
+    ----------
+    resident_tensors, resident_bytes : int
+        Of arrays that stay on it.
+    sessions, callers : int
+    pinned_bytes, pinned_free_bytes : int
+        Page-locked host memory that copies to and from a GPU pass through.
+    pinned_fallbacks : int
+        How often since the start all of it was in use, and ordinary memory was taken.
+    """
 
     resident_tensors: int
     resident_bytes: int
     sessions: int
     callers: int
+    pinned_bytes: int
+    pinned_free_bytes: int
+    pinned_fallbacks: int
 
 
 @dataclass(frozen=True)
@@ -132,9 +146,15 @@ def collect(message: Any) -> None:
 
 
 def statistics(message: Any) -> Statistics:
-    resident = message.resident
+    resident, pinned = message.resident, message.pinned
     return Statistics(
-        resident.tensors, resident.size_bytes, resident.sessions, resident.callers
+        resident_tensors=resident.tensors,
+        resident_bytes=resident.size_bytes,
+        sessions=resident.sessions,
+        callers=resident.callers,
+        pinned_bytes=pinned.size_bytes,
+        pinned_free_bytes=pinned.free_bytes,
+        pinned_fallbacks=pinned.fallbacks,
     )
 
 

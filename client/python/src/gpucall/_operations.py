@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -37,3 +38,7 @@ class Caller(ABC, Generic[Operand, Result]):
 
     @abstractmethod
     def _call(self, call: Call) -> Result: ...
+
+    @abstractmethod
+    def _call_all(self, calls: Sequence[Call], timeout: float | None) -> Any:
+        """A tuple of the results of calls that have the same operands."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -12,6 +13,7 @@ from gpucall import _wire
 from gpucall._families import Operations
 from gpucall._lines import top_k_of
 from gpucall._operations import Call
+from gpucall._rearrange_axes import unstack_calls
 from gpucall._remote import RemoteRef
 from gpucall._tensors import Array, as_array, is_weak
 
@@ -20,6 +22,7 @@ _FUNCTIONS = {
     *(np.reshape, np.transpose, np.concatenate, np.stack, np.pad),
     *(np.flip, np.tile, np.broadcast_to, np.roll, np.sort, np.argsort),
     *(np.cumsum, np.cumprod, np.take, np.take_along_axis),
+    *(np.expand_dims, np.squeeze, np.moveaxis, np.repeat),
 }
 
 # NumPy's older names of what NumPy 2 and the operations call as the array API does.
@@ -238,12 +241,35 @@ class Program(
         """
         return top_k_of(self, x, k, axis, largest)
 
+    def unstack(
+        self, x: Any, /, count: SupportsIndex, *, axis: SupportsIndex = 0
+    ) -> tuple[Value, ...]:
+        """The `count` arrays that `x` is made of along an axis, which has that size.
+
+        Error INVALID_ARGUMENT, when the Program runs: it has another.
+
+        Examples
+        --------
+        >>> p = gpucall.Program()
+        >>> first, second = p.unstack(p.input(), 2)
+        >>> p.output(first * second)
+        >>> c.run(p, np.int32([[1, 2], [3, 4]]))
+        array([3, 8], dtype=int32)
+        """
+        calls = unstack_calls(x, operator.index(axis), operator.index(count))
+        return self._call_all(calls, None)
+
     def _call(self, call: Call) -> Value:
         if call.timeout is not None:
             raise TypeError("timeout: give it to run(), which sends the Program")
         operands = tuple(self._operand(operand) for operand in call.operands)
         self.calls.append(Call(call.operation, operands, call.first_promoted))
         return Value(self, len(self.calls) - 1)
+
+    def _call_all(
+        self, calls: Sequence[Call], timeout: float | None
+    ) -> tuple[Value, ...]:
+        return tuple(self._call(replace(call, timeout=timeout)) for call in calls)
 
     def _operand(self, operand: Any) -> Any:
         if isinstance(operand, Value):

@@ -199,8 +199,14 @@ class Rearrange(Caller[Operand, Result]):
     def _rearrange(
         self, timeout: float | None, operands: tuple[Any, ...], **kind: dict[str, Any]
     ) -> Result:
-        operation = _wire.Operation(rearrange=_wire.Rearrange(**kind))
-        return self._call(Call(operation, operands, timeout=timeout))
+        return self._call(rearrange_call(operands, timeout, **kind))
+
+
+def rearrange_call(
+    operands: tuple[Any, ...], timeout: float | None = None, **kind: dict[str, Any]
+) -> Call:
+    operation = _wire.Operation(rearrange=_wire.Rearrange(**kind))
+    return Call(operation, operands, timeout=timeout)
 
 
 def _numbers(sizes: Sizes) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, final
 
 import grpc
@@ -22,10 +23,10 @@ from gpucall._request import (
     result_is_too_large,
 )
 from gpucall._session import Releaser, Session
+from gpucall._several import Several
 from gpucall._shared_call import result_bytes
 from gpucall._stripes import Stripes
 from gpucall._tensors import Array, as_array, decode_reply, numpy_dtype
-from gpucall._top_k import TopK
 
 
 class ResidentClient(Holder):
@@ -198,8 +199,8 @@ class ResidentClient(Holder):
 
 @final
 class Keeper(
+    Several[tuple[RemoteArray, ...]],
     Operations[ArrayOrRemote, RemoteArray],
-    TopK[tuple[RemoteArray, RemoteArray]],
 ):
     """A client's operations, with results that stay on the server as RemoteArrays.
 
@@ -217,9 +218,11 @@ class Keeper(
         request = request_of_call(call, _info.collector() is not None)
         return self._client._compute_kept(request, call.timeout)[0]
 
-    def _run(
-        self, program: Program, x: ArrayOrRemote, timeout: float | None
-    ) -> tuple[RemoteArray, RemoteArray]:
-        request = request_of_run(program, (x,), _info.collector() is not None)
-        values, indices = self._client._compute_kept(request, timeout)
-        return values, indices
+    def _run_all(
+        self, programs: Sequence[Program], inputs: Sequence[Any], timeout: float | None
+    ) -> tuple[RemoteArray, ...]:
+        kept: list[RemoteArray] = []
+        for program in programs:
+            request = request_of_run(program, inputs, _info.collector() is not None)
+            kept += self._client._compute_kept(request, timeout)
+        return tuple(kept)

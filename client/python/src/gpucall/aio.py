@@ -30,9 +30,9 @@ from gpucall._request import (
     request_of_run,
     result_is_too_large,
 )
+from gpucall._several import Several
 from gpucall._shared_call import SharedCall, arena_of, empty
 from gpucall._tensors import Array, decode_reply
-from gpucall._top_k import TopK
 
 __all__ = ["Client", "RemoteArray", "connect"]
 
@@ -75,8 +75,8 @@ def connect(
 
 @final
 class Client(
+    Several[Coroutine[Any, Any, tuple[Array, ...]]],
     Operations[ArrayOrRemote, Result],
-    TopK[Coroutine[Any, Any, tuple[Array, Array]]],
     AsyncMatMulMany,
     ResidentClient,
 ):
@@ -130,11 +130,14 @@ class Client(
         )
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
-    async def _run(
-        self, program: Program, x: ArrayOrRemote, timeout: float | None
-    ) -> tuple[Array, Array]:
-        values, indices = await self.run(program, x, timeout=timeout)
-        return values, indices
+    async def _run_all(
+        self, programs: Sequence[Program], inputs: Sequence[Any], timeout: float | None
+    ) -> tuple[Array, ...]:
+        results: tuple[Array, ...] = ()
+        for program in programs:
+            made = await self.run(program, *inputs, timeout=timeout)
+            results += made if isinstance(made, tuple) else (made,)
+        return results
 
     async def statistics(self, *, timeout: float | None = None) -> _info.Statistics:
         """What the server holds now, for all its callers."""
