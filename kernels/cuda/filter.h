@@ -71,7 +71,7 @@ struct SeparableWeights {
 };
 // False where the window is too large, or the image has too many channels: use SeparablePasses.
 bool SeparableFits(const FilterWindow& window, int channels);
-FilterTile SeparableTile(const FilterShape& shape);
+FilterTile SeparableTile(const FilterShape& shape, const SeparableWeights& weights);
 cudaError_t LaunchSeparable(const FilterBatch& batch, const SeparableWeights& weights,
                             cudaStream_t stream);
 

@@ -30,42 +30,58 @@ __device__ inline const FilterImage& FindImage(const FilterBatch& batch) {
   return batch.table[low];
 }
 
+// Tiles of `tile` pixels in `size`: fewer than 2^31.
+__device__ inline unsigned TileCount(long long size, int tile) {
+  if (size < 1 << 30) return (static_cast<unsigned>(size) + tile - 1) / tile;
+  return static_cast<unsigned>((size + tile - 1) / tile);
+}
+
 // The first pixel of this block's tile.
 struct TileOrigin {
   long long row, column;
 };
 __device__ inline TileOrigin FindTile(const FilterImage& image, int tile_rows, int tile_columns) {
-  const auto block = static_cast<unsigned>(blockIdx.x - image.first_block);
-  const auto across = static_cast<unsigned>((image.columns + tile_columns - 1) / tile_columns);
-  return {static_cast<long long>(block / across) * tile_rows,
-          static_cast<long long>(block % across) * tile_columns};
+  // Tiles at the border take longest, so they come first: those of the first column, of the last
+  // one, then of the others; of each column the last one, then from the first on.
+  const unsigned block = static_cast<unsigned>(blockIdx.x - image.first_block);
+  const unsigned across = TileCount(image.columns, tile_columns);
+  const unsigned down = TileCount(image.rows, tile_rows);
+  const unsigned place = block / down, under = block % down;
+  const unsigned column = place == 0 ? 0 : place == 1 ? across - 1 : place - 1;
+  const unsigned row = under == 0 ? down - 1 : under - 1;
+  return {static_cast<long long>(row) * tile_rows, static_cast<long long>(column) * tile_columns};
+}
+
+// Tiles of `columns` pixels across for `blocks` on each multiprocessor at a time: as tall as lets
+// all run at once, from 32 to 256 rows.
+FilterTile StripTile(const FilterShape& shape, int columns, int blocks);
+
+// BorderIndex of an index further outside than the image is large. Apart, since it is rare and
+// long.
+__device__ __noinline__ inline long long FarBorderIndex(long long index, long long size,
+                                                        Border border) {
+  const bool mirror = border == Border::kMirror;
+  if (mirror && size == 1) return 0;
+  const long long period = border == Border::kWrap ? size : 2 * size - (mirror ? 2 : 0);
+  const long long rest = index % period;
+  const long long at = rest < 0 ? rest + period : rest;
+  return at < size ? at : period - (mirror ? 0 : 1) - at;
 }
 
 // Index in 0 .. size-1 that `index` stands for, -1 for the constant.
 __device__ inline long long BorderIndex(long long index, long long size, Border border) {
   if (index >= 0 && index < size) return index;
-  const auto modulo = [](long long value, long long period) {
-    const long long rest = value % period;
-    return rest < 0 ? rest + period : rest;
-  };
-  switch (border) {
-    case Border::kNearest:
-      return index < 0 ? 0 : size - 1;
-    case Border::kReflect: {
-      const long long at = modulo(index, 2 * size);
-      return at < size ? at : 2 * size - 1 - at;
-    }
-    case Border::kMirror: {
-      if (size == 1) return 0;
-      const long long at = modulo(index, 2 * size - 2);
-      return at < size ? at : 2 * size - 2 - at;
-    }
-    case Border::kWrap:
-      return modulo(index, size);
-    case Border::kConstant:
-      return -1;
+  if (border == Border::kConstant) return -1;
+  const bool before = index < 0;
+  if (border == Border::kNearest) return before ? 0 : size - 1;
+  long long at;
+  if (border == Border::kWrap) {
+    at = before ? index + size : index - size;
+  } else {
+    const int edge = border == Border::kReflect ? 1 : 0;
+    at = before ? -edge - index : 2 * (size - 1) + edge - index;
   }
-  return -1;
+  return at >= 0 && at < size ? at : FarBorderIndex(index, size, border);
 }
 
 // One column of one channel of an image, continued past the border.

@@ -25,7 +25,7 @@ enum class ZeroWeights : uint8_t { kNone, kCheck, kSkip };
 // False where a sum may be wrong: kCheck has seen an element that is not finite.
 template <ZeroWeights kZeros, int kSide, int kChannels, int kRun, int kDepth, class Reader,
           class In, class Out>
-__device__ bool MarchDense(const float* shared_weights, const March<In>& march, Out* output,
+__device__ bool MarchDense(const float* shared_weights, const March<In>& march, Out output,
                            const Reader& reader) {
   constexpr bool kHeld = kSide <= 7;  // weights in registers
   float weights[kHeld ? kSide * kSide : 1];
@@ -63,15 +63,15 @@ __device__ bool MarchDense(const float* shared_weights, const March<In>& march, 
 }
 
 // Images whose sums are in float32.
-template <class In, class Out, int kSide, int kChannels>
+template <class In, int kSide, int kChannels>
 __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(kSide, kChannels))
     DenseMarch(const __grid_constant__ FilterBatch batch) {
   constexpr int kRun = DenseRun<In>(kSide), kDepth = MarchDepth<In>(kSide, kChannels);
   constexpr int kBeside = kSide / 2 * kChannels, kWarps = kMarchWarps<kChannels>;
   constexpr bool kFinite = std::is_same_v<In, uint8_t>;
-  using Quads = QuadReader<In, kRun, kBeside, kBeside>;
-  using Staged = StagedReader<In, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kWarps][Staged::kFloats];
+  using Inside = QuadReader<Place::kInside, In, kRun, kBeside, kBeside>;
+  using Anywhere = QuadReader<Place::kAnywhere, In, kRun, kBeside, kBeside>;
+  __shared__ typename Inside::Shared shared[kWarps];
   __shared__ float weights[kSide * kSide];
   const FilterImage& image = FindImage(batch);
   if (image.dense_weights[0] != 0) return;
@@ -85,37 +85,38 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>, DenseBlocks<In>(k
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<In, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
+  const RunOutput output(image, batch.output,
+                         origin.row * march.stride + march.element + lane * kRun);
   constexpr auto kNone = ZeroWeights::kNone, kCheck = ZeroWeights::kCheck;
-  if (IsInside<kRun, kBeside>(march, image.output)) {
-    const Quads quads(march, kChannels, shared[warp], lane);
+  if (Inside::IsInside(march, image.output)) {
+    const Inside reader(march, kChannels, image.output, shared[warp], lane);
     const bool done =
-        zeros ? MarchDense<kCheck, kSide, kChannels, kRun, kDepth>(weights, march, output, quads)
-              : MarchDense<kNone, kSide, kChannels, kRun, kDepth>(weights, march, output, quads);
+        zeros ? MarchDense<kCheck, kSide, kChannels, kRun, kDepth>(weights, march, output, reader)
+              : MarchDense<kNone, kSide, kChannels, kRun, kDepth>(weights, march, output, reader);
     if (done) return;
   }
-  const Staged staged(march, kChannels, shared[warp], lane);
+  const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
   constexpr auto kSlow = kFinite ? kNone : ZeroWeights::kSkip;
-  MarchDense<kSlow, kSide, kChannels, kRun, 1>(weights, march, output, staged);
+  MarchDense<kSlow, kSide, kChannels, kRun, kSlowDepth>(weights, march, output, reader);
 }
 
-template <class In, class Out, int kChannels>
+template <class In, int kChannels>
 cudaError_t LaunchDenseSide(const FilterBatch& batch, cudaStream_t stream) {
   switch (batch.window.rows) {
     case 3:
-      return LaunchMarch<kChannels>(DenseMarch<In, Out, 3, kChannels>, batch, stream);
+      return LaunchMarch<kChannels>(DenseMarch<In, 3, kChannels>, batch, stream);
     case 5:
-      return LaunchMarch<kChannels>(DenseMarch<In, Out, 5, kChannels>, batch, stream);
+      return LaunchMarch<kChannels>(DenseMarch<In, 5, kChannels>, batch, stream);
     case 7:
-      return LaunchMarch<kChannels>(DenseMarch<In, Out, 7, kChannels>, batch, stream);
+      return LaunchMarch<kChannels>(DenseMarch<In, 7, kChannels>, batch, stream);
     case 9:
       if constexpr (kChannels == 1) {
-        return LaunchMarch<1>(DenseMarch<In, Out, 9, 1>, batch, stream);
+        return LaunchMarch<1>(DenseMarch<In, 9, 1>, batch, stream);
       }
       break;
     case 11:
       if constexpr (kChannels == 1) {
-        return LaunchMarch<1>(DenseMarch<In, Out, 11, 1>, batch, stream);
+        return LaunchMarch<1>(DenseMarch<In, 11, 1>, batch, stream);
       }
   }
   return cudaErrorInvalidValue;
@@ -124,12 +125,9 @@ cudaError_t LaunchDenseSide(const FilterBatch& batch, cudaStream_t stream) {
 template <int kChannels>
 cudaError_t LaunchDenseChannels(const FilterBatch& batch, cudaStream_t stream) {
   if (batch.input == PixelType::kFloat32) {
-    return LaunchDenseSide<float, float, kChannels>(batch, stream);
+    return LaunchDenseSide<float, kChannels>(batch, stream);
   }
-  if (batch.output == PixelType::kFloat32) {
-    return LaunchDenseSide<uint8_t, float, kChannels>(batch, stream);
-  }
-  return LaunchDenseSide<uint8_t, uint8_t, kChannels>(batch, stream);
+  return LaunchDenseSide<uint8_t, kChannels>(batch, stream);
 }
 
 }  // namespace gpucall::cuda

@@ -85,6 +85,10 @@ __device__ void MarchExtreme(const March<T>& march, T* output, const Reader& rea
 }
 
 inline constexpr int kExtremeRun = 4;
+template <class T, Place kPlace, int kBeside>
+using ExtremeReader = std::conditional_t<std::is_same_v<T, float>,
+                                         QuadReader<kPlace, float, kExtremeRun, kBeside, kBeside>,
+                                         PairReader<kPlace, kExtremeRun, kBeside, kBeside>>;
 
 template <class T, Extreme kExtreme, int kTaps, int kChannels>
 __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
@@ -92,29 +96,37 @@ __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
     ExtremeMarch(const __grid_constant__ FilterBatch batch) {
   constexpr int kRun = kExtremeRun, kDepth = MarchDepth<float>(kTaps, kChannels);
   constexpr int kBeside = kTaps / 2 * kChannels;
-  using Staged = StagedReader<T, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<kChannels>][Staged::kFloats];
+  using Inside = ExtremeReader<T, Place::kInside, kBeside>;
+  using Anywhere = ExtremeReader<T, Place::kAnywhere, kBeside>;
+  __shared__ typename Inside::Shared shared[kMarchWarps<kChannels>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<T, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  T* const output = static_cast<T*>(image.output) + origin.row * march.stride;
-  const bool inside = IsInside<kRun, kBeside>(march, image.output);
+  T* const output =
+      static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kRun;
+  const bool inside = Inside::IsInside(march, image.output);
   if constexpr (std::is_same_v<T, float>) {
     if (inside) {
-      const QuadReader<float, kRun, kBeside, kBeside> reader(march, kChannels, shared[warp], lane);
+      const Inside reader(march, kChannels, image.output, shared[warp], lane);
       MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(march, output, reader);
-      return;
+    } else {
+      const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kSlowDepth>(march, output, reader);
     }
-  } else if (inside && IsWholeTile(march, batch)) {
+  } else {
     const March<T> upper = UpperHalf(march, batch);
-    const PairReader<kRun, kBeside, kBeside> reader(upper, batch.tile.rows / 2, lane);
-    MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(upper, output, reader);
-    return;
+    const int apart = batch.tile.rows / 2;
+    const long long rows = image.rows - origin.row;
+    if (inside && IsWholeTile(march, batch)) {
+      const Inside reader(upper, kChannels, image.output, apart, rows, shared[warp], lane);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kDepth>(upper, output, reader);
+    } else {
+      const Anywhere reader(upper, kChannels, image.output, apart, rows, shared[warp], lane);
+      MarchExtreme<kExtreme, kTaps, kChannels, kRun, kSlowDepth>(upper, output, reader);
+    }
   }
-  const Staged reader(march, kChannels, shared[warp], lane);
-  MarchExtreme<kExtreme, kTaps, kChannels, kRun, 1>(march, output, reader);
 }
 
 template <class T, Extreme kExtreme, int kTaps, int kChannels>

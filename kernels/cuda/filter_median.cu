@@ -113,11 +113,14 @@ __global__ void __launch_bounds__(kFilterThreads)
   }
 }
 
-// The side of the network for a window; 0 where there is none.
-int NetworkSide(const FilterWindow& window, int rank, int channels) {
-  if (rank != window.rows * window.columns / 2) return 0;
+bool IsMedian(const FilterWindow& window, int rank) {
+  return rank == window.rows * window.columns / 2;
+}
+// Whether there is a network for any place of the window.
+bool HasNetwork(const FilterShape& shape, int rank) {
+  const FilterWindow& window = shape.window;
   const bool square = window.rows == window.columns && (window.rows == 3 || window.rows == 5);
-  return square && channels <= kMaxChannels ? window.rows : 0;
+  return IsMedian(window, rank) && square && shape.channels <= kMaxChannels;
 }
 
 template <class In, class Out, int kSide>
@@ -130,22 +133,25 @@ cudaError_t LaunchNetwork(const FilterBatch& batch, cudaStream_t stream) {
 }  // namespace
 
 FilterTile RankTile(const FilterShape& shape, int rank) {
-  if (NetworkSide(shape.window, rank, shape.channels) == 0) return RankSelectTile(shape.channels);
-  if (MedianMarches(shape)) return MedianMarchTile(shape);
-  return {shape.input == PixelType::kUint8 ? Words<uint8_t>::kRows : Words<float>::kRows,
-          TileColumns(shape.channels)};
+  if (IsMedian(shape.window, rank) && MedianMarches(shape)) return MedianMarchTile(shape);
+  if (HasNetwork(shape, rank)) {
+    return {shape.input == PixelType::kUint8 ? Words<uint8_t>::kRows : Words<float>::kRows,
+            TileColumns(shape.channels)};
+  }
+  return RankCountsColumns(shape) ? RankColumnsTile(shape) : RankSelectTile(shape.channels);
 }
 
 cudaError_t LaunchRank(const FilterBatch& batch, int rank, cudaStream_t stream) {
-  const int side = NetworkSide(batch.window, rank, batch.channels);
-  if (side == 0) return LaunchRankSelect(batch, rank, stream);
-  if (MedianMarches({batch.window, batch.input, batch.output, batch.channels})) {
-    return LaunchMedianMarch(batch, stream);
+  const FilterShape shape = {batch.window, batch.input, batch.output, batch.channels};
+  if (IsMedian(batch.window, rank) && MedianMarches(shape)) return LaunchMedianMarch(batch, stream);
+  if (HasNetwork(shape, rank)) {
+    return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
+      return batch.window.rows == 3 ? LaunchNetwork<In, Out, 3>(batch, stream)
+                                    : LaunchNetwork<In, Out, 5>(batch, stream);
+    });
   }
-  return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {
-    return side == 3 ? LaunchNetwork<In, Out, 3>(batch, stream)
-                     : LaunchNetwork<In, Out, 5>(batch, stream);
-  });
+  return RankCountsColumns(shape) ? LaunchRankColumns(batch, rank, stream)
+                                  : LaunchRankSelect(batch, rank, stream);
 }
 
 }  // namespace gpucall::cuda

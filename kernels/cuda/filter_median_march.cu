@@ -1,11 +1,22 @@
 #include "kernels/cuda/filter_median_march.cuh"
 
 namespace gpucall::cuda {
+namespace {
+
+template <class T>
+cudaError_t LaunchMedianSide(const FilterBatch& batch, cudaStream_t stream) {
+  if (batch.window.rows == 3) return LaunchMarch<1>(MedianMarch<T, 3>, batch, stream);
+  if (batch.window.rows == 5) return LaunchMarch<1>(MedianMarch<T, 5>, batch, stream);
+  return LaunchMedian7<T>(batch, stream);
+}
+
+}  // namespace
 
 bool MedianMarches(const FilterShape& shape) {
   const FilterWindow& window = shape.window;
   return shape.channels == 1 && shape.input == shape.output && window.rows == window.columns &&
-         (window.rows == 3 || window.rows == 5) && window.columns_before == window.columns / 2;
+         (window.rows == 3 || window.rows == 5 || window.rows == 7) &&
+         window.columns_before == window.columns / 2;
 }
 
 FilterTile MedianMarchTile(const FilterShape& shape) {
@@ -13,13 +24,8 @@ FilterTile MedianMarchTile(const FilterShape& shape) {
 }
 
 cudaError_t LaunchMedianMarch(const FilterBatch& batch, cudaStream_t stream) {
-  const bool three = batch.window.rows == 3;
-  if (batch.input == PixelType::kFloat32) {
-    return three ? LaunchMarch<1>(MedianMarch<float, float, 3>, batch, stream)
-                 : LaunchMarch<1>(MedianMarch<float, float, 5>, batch, stream);
-  }
-  return three ? LaunchMarch<1>(MedianMarch<uint8_t, uint8_t, 3>, batch, stream)
-               : LaunchMarch<1>(MedianMarch<uint8_t, uint8_t, 5>, batch, stream);
+  return batch.input == PixelType::kFloat32 ? LaunchMedianSide<float>(batch, stream)
+                                            : LaunchMedianSide<uint8_t>(batch, stream);
 }
 
 }  // namespace gpucall::cuda

@@ -1,5 +1,5 @@
-// Medians of 3x3 and 5x5 windows of one channel: see filter_march.cuh. Columns are sorted once for
-// all windows that hold them, and pairs of columns are merged once.
+// Medians of 3x3, 5x5 and 7x7 windows of one channel: see filter_march.cuh. Columns are sorted once
+// for all windows that hold them, and pairs of columns are merged once.
 #ifndef GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
 #define GPUCALL_KERNELS_CUDA_FILTER_MEDIAN_MARCH_CUH_
 
@@ -14,7 +14,7 @@
 namespace gpucall::cuda {
 
 inline constexpr int kMedianRun = kMedianWindows;
-constexpr int MedianBlocks(int side) { return side == 3 ? 11 : 7; }
+constexpr int MedianBlocks(int side) { return side == 3 ? 11 : side == 5 ? 7 : 4; }
 
 // How elements are compared. As they are: wrong where there is NaN.
 struct AsFloats {
@@ -74,34 +74,54 @@ __device__ bool MarchMedian(const March<In>& march, Out* output, const Reader& r
   return !kCheck || !__any_sync(0xffffffffu, finite != 0);
 }
 
-template <class In, class Out, int kSide>
+template <class T, Place kPlace, int kBeside>
+using MedianReader = std::conditional_t<std::is_same_v<T, float>,
+                                        QuadReader<kPlace, float, kMedianRun, kBeside, kBeside>,
+                                        PairReader<kPlace, kMedianRun, kBeside, kBeside>>;
+
+template <class T, int kSide>
 __global__ void __launch_bounds__(32 * kMarchWarps<1>, MedianBlocks(kSide))
     MedianMarch(const __grid_constant__ FilterBatch batch) {
-  constexpr int kBeside = kSide / 2, kDepth = kSide == 3 ? 3 : 2;
-  using Staged = StagedReader<In, kMedianRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<1>][Staged::kFloats];
+  constexpr int kBeside = kSide / 2, kDepth = kSide == 3 ? 3 : kSide == 5 ? 2 : 1;
+  using Inside = MedianReader<T, Place::kInside, kBeside>;
+  using Anywhere = MedianReader<T, Place::kAnywhere, kBeside>;
+  __shared__ typename Inside::Shared shared[kMarchWarps<1>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
-  const auto march = MakeMarch<In, 1, kMedianRun>(batch, image, origin);
+  const auto march = MakeMarch<T, 1, kMedianRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
-  const bool inside = IsInside<kMedianRun, kBeside>(march, image.output);
-  if constexpr (std::is_same_v<In, float>) {
-    if (inside) {
-      const QuadReader<In, kMedianRun, kBeside, kBeside> quads(march, 1, shared[warp], lane);
-      if (MarchMedian<AsFloats, kSide, kDepth>(march, output, quads)) return;
+  T* const output =
+      static_cast<T*>(image.output) + origin.row * march.stride + march.element + lane * kMedianRun;
+  const bool inside = kSide <= 5 && Inside::IsInside(march, image.output);
+  if constexpr (std::is_same_v<T, float>) {
+    if constexpr (kSide <= 5) {  // the largest network is compiled once
+      if (inside) {
+        const Inside reader(march, 1, image.output, shared[warp], lane);
+        if (MarchMedian<AsFloats, kSide, kDepth>(march, output, reader)) return;
+      }
     }
-  } else if (inside && IsWholeTile(march, batch)) {
-    const March<In> upper = UpperHalf(march, batch);
-    const PairReader<kMedianRun, kBeside, kBeside> pairs(upper, batch.tile.rows / 2, lane);
-    MarchMedian<AsPairs, kSide, kDepth>(upper, output, pairs);
-    return;
+    const Anywhere reader(march, 1, image.output, shared[warp], lane);
+    MarchMedian<AsKeys, kSide, kSlowDepth>(march, output, reader);
+  } else {
+    const March<T> upper = UpperHalf(march, batch);
+    const int apart = batch.tile.rows / 2;
+    const long long rows = image.rows - origin.row;
+    if constexpr (kSide <= 5) {
+      if (inside && IsWholeTile(march, batch)) {
+        const Inside reader(upper, 1, image.output, apart, rows, shared[warp], lane);
+        MarchMedian<AsPairs, kSide, kDepth>(upper, output, reader);
+        return;
+      }
+    }
+    const Anywhere reader(upper, 1, image.output, apart, rows, shared[warp], lane);
+    MarchMedian<AsPairs, kSide, kSlowDepth>(upper, output, reader);
   }
-  using SlowOps = std::conditional_t<std::is_same_v<In, float>, AsKeys, AsFloats>;
-  const Staged staged(march, 1, shared[warp], lane);
-  MarchMedian<SlowOps, kSide, 1>(march, output, staged);
 }
+
+// Compiled by itself.
+template <class T>
+cudaError_t LaunchMedian7(const FilterBatch& batch, cudaStream_t stream);
 
 }  // namespace gpucall::cuda
 

@@ -33,11 +33,17 @@ __device__ Out ResultOf(Key key) {
   }
 }
 
-// For medians in 3x3 and 5x5 windows around their middle: filter_median_march.cu.
+// For medians in 3x3, 5x5 and 7x7 windows around their middle: filter_median_march.cu.
 bool MedianMarches(const FilterShape& shape);
 // REQUIRES (both): MedianMarches.
 FilterTile MedianMarchTile(const FilterShape& shape);
 cudaError_t LaunchMedianMarch(const FilterBatch& batch, cudaStream_t stream);
+
+// For uint8 in windows of 6 columns to 255 a side: filter_rank_columns.cu.
+bool RankCountsColumns(const FilterShape& shape);
+// REQUIRES (both): RankCountsColumns.
+FilterTile RankColumnsTile(const FilterShape& shape);
+cudaError_t LaunchRankColumns(const FilterBatch& batch, int rank, cudaStream_t stream);
 
 // For any window: filter_rank_select.cu.
 FilterTile RankSelectTile(int channels);

@@ -1,5 +1,6 @@
 // Separable filters of any window and channels, both passes in one kernel: down the rows from
 // global memory to registers to shared memory, then along the columns from there.
+#include "kernels/cuda/filter_box.h"
 #include "kernels/cuda/filter_common.cuh"
 #include "kernels/cuda/filter_separable_march.h"
 
@@ -126,14 +127,17 @@ bool SeparableFits(const FilterWindow& window, int channels) {
          window.columns <= kMaxSeparableWeights && SharedBytes(window, channels) <= kMaxSharedBytes;
 }
 
-FilterTile SeparableTile(const FilterShape& shape) {
+FilterTile SeparableTile(const FilterShape& shape, const SeparableWeights& weights) {
+  if (IsBox(shape, weights)) return BoxTile(shape);
   if (SeparableMarches(shape)) return SeparableMarchTile(shape);
   return {kTileRows, TileColumns(shape.channels)};
 }
 
 cudaError_t LaunchSeparable(const FilterBatch& batch, const SeparableWeights& weights,
                             cudaStream_t stream) {
-  if (SeparableMarches({batch.window, batch.input, batch.output, batch.channels})) {
+  const FilterShape shape = {batch.window, batch.input, batch.output, batch.channels};
+  if (IsBox(shape, weights)) return LaunchBox(batch, weights, stream);
+  if (SeparableMarches(shape)) {
     return LaunchSeparableMarch(batch, weights, stream);
   }
   return WithPixelTypes(batch, [&]<class In, class Out>(In, Out) {

@@ -9,7 +9,7 @@
 namespace gpucall::cuda {
 
 template <int kTaps, int kChannels, int kRun, int kDepth, class Reader, class In, class Out>
-__device__ void MarchSeparable(const SeparableWeights& weights, const March<In>& march, Out* output,
+__device__ void MarchSeparable(const SeparableWeights& weights, const March<In>& march, Out output,
                                const Reader& reader) {
   float sums[kTaps][kRun] = {};  // sums[k]: of the result k rows below the next
   const auto use = [&](bool, const float(&window)[4 * Reader::kQuads], float(&results)[kRun]) {
@@ -36,40 +36,40 @@ __device__ void MarchSeparable(const SeparableWeights& weights, const March<In>&
   MarchRows<kDepth, kRun>(march, reader, kTaps - 1, output, use);
 }
 
-template <class In, class Out, int kTaps, int kChannels>
+template <class In, int kTaps, int kChannels>
 __global__ void __launch_bounds__(32 * kMarchWarps<kChannels>,
                                   MarchBlocks<In>(kTaps, kChannels, MarchRun<In>(kTaps), kTaps))
     SeparableMarch(const __grid_constant__ FilterBatch batch,
                    const __grid_constant__ SeparableWeights weights) {
   constexpr int kRun = MarchRun<In>(kTaps), kDepth = MarchDepth<In>(kTaps, kChannels);
   constexpr int kBeside = kTaps / 2 * kChannels;
-  using Quads = QuadReader<In, kRun, kBeside, kBeside>;
-  using Staged = StagedReader<In, kRun, kBeside, kBeside>;
-  __shared__ __align__(16) float shared[kMarchWarps<kChannels>][Staged::kFloats];
+  using Inside = QuadReader<Place::kInside, In, kRun, kBeside, kBeside>;
+  using Anywhere = QuadReader<Place::kAnywhere, In, kRun, kBeside, kBeside>;
+  __shared__ typename Inside::Shared shared[kMarchWarps<kChannels>];
   const FilterImage& image = FindImage(batch);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const TileOrigin origin = FindTile(image, batch.tile.rows, batch.tile.columns);
   const auto march = MakeMarch<In, kChannels, kRun>(batch, image, origin);
   if (march.element >= march.stride) return;
-  Out* const output = static_cast<Out*>(image.output) + origin.row * march.stride;
-  if (IsInside<kRun, kBeside>(march, image.output)) {
-    const Quads reader(march, kChannels, shared[warp], lane);
+  const RunOutput output(image, batch.output,
+                         origin.row * march.stride + march.element + lane * kRun);
+  if (Inside::IsInside(march, image.output)) {
+    const Inside reader(march, kChannels, image.output, shared[warp], lane);
     MarchSeparable<kTaps, kChannels, kRun, kDepth>(weights, march, output, reader);
   } else {
-    const Staged reader(march, kChannels, shared[warp], lane);
-    MarchSeparable<kTaps, kChannels, kRun, 1>(weights, march, output, reader);
+    const Anywhere reader(march, kChannels, image.output, shared[warp], lane);
+    MarchSeparable<kTaps, kChannels, kRun, kSlowDepth>(weights, march, output, reader);
   }
 }
 
-template <class In, class Out, int kTaps, int kChannels>
+template <class In, int kTaps, int kChannels>
 cudaError_t LaunchTaps(const FilterBatch& batch, const SeparableWeights& weights,
                        cudaStream_t stream) {
   if constexpr (kTaps > 1) {
     if (batch.window.rows < kTaps) {
-      return LaunchTaps<In, Out, kTaps - 2, kChannels>(batch, weights, stream);
+      return LaunchTaps<In, kTaps - 2, kChannels>(batch, weights, stream);
     }
-    return LaunchMarch<kChannels>(SeparableMarch<In, Out, kTaps, kChannels>, batch, stream,
-                                  weights);
+    return LaunchMarch<kChannels>(SeparableMarch<In, kTaps, kChannels>, batch, stream, weights);
   }
   return cudaErrorInvalidValue;
 }
@@ -79,12 +79,9 @@ cudaError_t LaunchSeparableChannels(const FilterBatch& batch, const SeparableWei
                                     cudaStream_t stream) {
   constexpr int kMax = kChannels == 1 ? kMaxMarchTaps : kMaxChannelMarchTaps;
   if (batch.input == PixelType::kFloat32) {
-    return LaunchTaps<float, float, kMax, kChannels>(batch, weights, stream);
+    return LaunchTaps<float, kMax, kChannels>(batch, weights, stream);
   }
-  if (batch.output == PixelType::kFloat32) {
-    return LaunchTaps<uint8_t, float, kMax, kChannels>(batch, weights, stream);
-  }
-  return LaunchTaps<uint8_t, uint8_t, kMax, kChannels>(batch, weights, stream);
+  return LaunchTaps<uint8_t, kMax, kChannels>(batch, weights, stream);
 }
 
 }  // namespace gpucall::cuda

@@ -129,7 +129,7 @@ GPUCALL_FN void Merge(const Key (&a)[kA], const Key (&b)[kB], Key (&merged)[kA +
   }
 }
 
-// Medians of four neighbouring windows of 3x3 or 5x5 over columns, each sorted.
+// Medians of four neighbouring windows of 3x3, 5x5 or 7x7 over columns, each sorted.
 inline constexpr int kMedianWindows = 4;
 template <class Ops, class Key>
 GPUCALL_FN void MediansOfColumns(const Key (&columns)[kMedianWindows + 2][3],
@@ -164,6 +164,27 @@ GPUCALL_FN void MediansOfColumns(const Key (&columns)[kMedianWindows + 4][5],
       for (int i = 0; i < 5; ++i) median = Ops::Min(median, Ops::Max(four[7 + i], fifth[4 - i]));
       medians[2 * half + side] = median;
     }
+  }
+}
+
+template <class Ops, class Key>
+GPUCALL_FN void MediansOfColumns(const Key (&columns)[kMedianWindows + 6][7],
+                                 Key (&medians)[kMedianWindows]) {
+  // All windows hold columns 3 to 6; two hold 1 and 2, two 7 and 8, and each another one.
+  Key pairs[4][14], four[28];
+  GPUCALL_UNROLL
+  for (int p = 0; p < 4; ++p) Merge<Ops>(columns[2 * p + 1], columns[2 * p + 2], pairs[p]);
+  Merge<Ops>(pairs[1], pairs[2], four);
+  GPUCALL_UNROLL
+  for (int e = 0; e < kMedianWindows; ++e) {
+    constexpr int kOther[] = {0, 7, 2, 9};
+    Key three[21];
+    Merge<Ops>(columns[kOther[e]], pairs[e < 2 ? 0 : 3], three);
+    // Of rank 24: of i elements of the three columns, the others of the four.
+    Key median = four[24];
+    GPUCALL_UNROLL
+    for (int i = 1; i <= 21; ++i) median = Ops::Min(median, Ops::Max(four[24 - i], three[i - 1]));
+    medians[e] = median;
   }
 }
 

@@ -17,20 +17,26 @@ double SumOfMagnitudes(const std::vector<double>& weights) {
                          [](double sum, double weight) { return sum + std::abs(weight); });
 }
 
+cuda::SeparableWeights SeparableWeightsOf(const FilterStep& filter) {
+  cuda::SeparableWeights weights = {};
+  std::copy(filter.row_weights.begin(), filter.row_weights.end(), weights.rows);
+  std::copy(filter.column_weights.begin(), filter.column_weights.end(), weights.columns);
+  return weights;
+}
+
 class SeparableRun : public FilterRun {
  public:
   SeparableRun(size_t step, BatchLayout& layout, const FilterStep& filter)
-      : FilterRun(step, layout, cuda::SeparableTile(ShapeOf(step, layout))) {
-    std::copy(filter.row_weights.begin(), filter.row_weights.end(), weights_.rows);
-    std::copy(filter.column_weights.begin(), filter.column_weights.end(), weights_.columns);
-  }
+      : FilterRun(step, layout,
+                  cuda::SeparableTile(ShapeOf(step, layout), SeparableWeightsOf(filter))),
+        weights_(SeparableWeightsOf(filter)) {}
 
   absl::Status Launch(cudaStream_t stream) override {
     return CudaStatus(cuda::LaunchSeparable(batch_, weights_, stream), "LaunchSeparable");
   }
 
  private:
-  cuda::SeparableWeights weights_ = {};
+  const cuda::SeparableWeights weights_;
 };
 
 // Where SeparableRun would not fit, or not be exact enough.

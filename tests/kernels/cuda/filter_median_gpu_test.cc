@@ -65,7 +65,7 @@ TYPED_TEST(MedianTest, SelectionEqualsItsCpuTwin) {
 // Windows around their middle over images of many tiles, some of which hold NaN.
 TYPED_TEST(MedianTest, AroundTheMiddle) {
   using In = typename TestFixture::In;
-  for (const int side : {3, 5}) {
+  for (const int side : {3, 5, 7}) {
     for (const Size& size : {Size{300, 1500, 1}, {130, 640, 3}, {40, 2049, 1}, {2, 1024, 1}}) {
       FilterWindow window = WindowOf(side, side, Border::kReflect);
       window.columns_before = side / 2;
@@ -75,6 +75,27 @@ TYPED_TEST(MedianTest, AroundTheMiddle) {
         for (size_t i = 5; i < image.size(); i += 99991) image[i] = -std::nanf("");
       }
       ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(window, size, image));
+    }
+  }
+}
+
+// Over several tiles; images of noise, of two values and of slopes.
+TYPED_TEST(MedianTest, LargeWindows) {
+  using In = typename TestFixture::In;
+  for (const auto& [side, size] : std::vector<std::pair<int, Size>>{{9, {150, 700, 1}},
+                                                                    {15, {300, 450, 1}},
+                                                                    {15, {70, 90, 3}},
+                                                                    {31, {90, 420, 1}},
+                                                                    {33, {40, 230, 1}},
+                                                                    {63, {40, 300, 1}}}) {
+    for (const Border border : {Border::kReflect, Border::kConstant}) {
+      SCOPED_TRACE(::testing::Message() << side << " over " << size << " border " << int(border));
+      auto image = RandomImage<In>(size.count(), 9);
+      ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(WindowOf(side, side, border), size, image));
+      for (size_t i = 0; i < image.size(); ++i) {
+        image[i] = static_cast<In>(i / 97 % 3 == 0 ? i / 50 % 256 : i % 5 < 2 ? 255 : 0);
+      }
+      ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(WindowOf(side, side, border), size, image));
     }
   }
 }

@@ -27,12 +27,12 @@ class SeparableTest : public FilterTest<Types> {
                                           const std::vector<double>& rows,
                                           const std::vector<double>& columns) {
     const int channels = sizes[0].channels;
-    const FilterTile tile = SeparableTile(ShapeOf<In, Out>(window, sizes));
-    const Batch<In, Out> batch(window, tile, sizes, images, {});
     EXPECT_TRUE(SeparableFits(window, channels));
     SeparableWeights weights = {};
     std::copy(rows.begin(), rows.end(), weights.rows);
     std::copy(columns.begin(), columns.end(), weights.columns);
+    const FilterTile tile = SeparableTile(ShapeOf<In, Out>(window, sizes), weights);
+    const Batch<In, Out> batch(window, tile, sizes, images, {});
     EXPECT_EQ(LaunchSeparable(batch.get(), weights, nullptr), cudaSuccess);
     return this->Outputs(batch, sizes.size());
   }
@@ -127,6 +127,34 @@ TYPED_TEST(SeparableTest, AroundTheMiddle) {
         const auto got = this->Separable(window, {size}, {image}, row_weights, column_weights);
         ASSERT_NO_FATAL_FAILURE(ExpectNear(
             got[0], ExactSeparable(image, size, window, row_weights, column_weights), bound));
+      }
+    }
+  }
+}
+
+// Equal weights: sums run on. Rows of tiles that are no multiple of chunks; sums that stop being
+// finite for a while.
+TYPED_TEST(SeparableTest, Boxes) {
+  using In = typename TestFixture::In;
+  for (const auto& [rows, columns] :
+       std::vector<std::array<int, 2>>{{24, 24}, {65, 65}, {31, 128}, {128, 25}}) {
+    const std::vector<double> row_weights(static_cast<size_t>(rows), 1.0 / rows);
+    const std::vector<double> column_weights(static_cast<size_t>(columns), 1.0 / columns);
+    for (const Size& size : {Size{1, 1, 1}, {300, 700, 1}, {45, 515, 1}, {600, 20, 1}}) {
+      for (const Border border : kBorders) {
+        const FilterWindow window = WindowOf(rows, columns, border);
+        SCOPED_TRACE(::testing::Message()
+                     << rows << "x" << columns << " over " << size << " border " << int(border));
+        auto image = RandomImage<In>(size.count(), 3);
+        if constexpr (!kIsUint8<In>) {
+          if (size.count() > 70000) {
+            image[70000] = std::numeric_limits<float>::infinity();
+            image[70005] = std::nanf("");
+          }
+        }
+        const auto got = this->Separable(window, {size}, {image}, row_weights, column_weights);
+        ASSERT_NO_FATAL_FAILURE(ExpectNear(
+            got[0], ExactSeparable(image, size, window, row_weights, column_weights), Bound(1)));
       }
     }
   }

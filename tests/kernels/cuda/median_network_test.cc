@@ -86,6 +86,7 @@ void ExpectMediansOfColumns(uint64_t seed) {
 
 TEST(MedianNetwork, ColumnsOf3) { ExpectMediansOfColumns<3>(1); }
 TEST(MedianNetwork, ColumnsOf5) { ExpectMediansOfColumns<5>(2); }
+TEST(MedianNetwork, ColumnsOf7) { ExpectMediansOfColumns<7>(3); }
 
 template <int kCount>
 void ExpectSorts() {
