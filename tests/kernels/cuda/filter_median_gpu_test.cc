@@ -100,6 +100,18 @@ TYPED_TEST(MedianTest, LargeWindows) {
   }
 }
 
+// Each of the kernels, in little time: what racecheck runs.
+TYPED_TEST(MedianTest, OfSmallImages) {
+  using In = typename TestFixture::In;
+  for (const int side : {3, 5, 6, 7, 9, 15, 33}) {
+    for (const Size& size : {Size{37, 70, 1}, {20, 30, 3}}) {
+      SCOPED_TRACE(::testing::Message() << side << " over " << size);
+      ASSERT_NO_FATAL_FAILURE(this->ExpectMedian(WindowOf(side, side, Border::kReflect), size,
+                                                 RandomImage<In>(size.count(), 5)));
+    }
+  }
+}
+
 TYPED_TEST(MedianTest, LargestWindow) {
   using In = typename TestFixture::In;
   const Size size = {7, 6, 1};
