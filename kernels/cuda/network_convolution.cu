@@ -22,10 +22,26 @@ struct alignas(16) Pack {
   Sum of[kSize];
 };
 
-// A term's element from a window's first: where it is, and its row and column.
-struct Term {
-  long long offset;
-  int y, x;
+// A term's element from a window's first: where it is (x), and its row and column (y). One load.
+using Term = longlong2;
+__device__ int RowOf(const Term& term) { return static_cast<int>(term.y >> 32); }
+__device__ int ColumnOf(const Term& term) { return static_cast<int>(term.y); }
+
+// Of numbers that are seldom large.
+__device__ long long Divide(long long a, long long b) {
+  return ((a | b) >> 32) == 0 ? static_cast<unsigned>(a) / static_cast<unsigned>(b) : a / b;
+}
+
+// Output positions are numbered through the images.
+struct Position {
+  long long image, y, x;
+  __device__ Position(const WindowShape& s, long long position) {
+    const long long each = s.out_rows * s.out_columns;
+    image = Divide(position, each);
+    const long long place = position - image * each;
+    y = Divide(place, s.out_columns);
+    x = place - y * s.out_columns;
+  }
 };
 
 // Strides of an array of images.
@@ -38,13 +54,38 @@ struct Strides {
         column(s.channels_last ? channels : 1) {}
 };
 
-__device__ Term TermOf(const WindowShape& s, const Strides& strides, unsigned term) {
-  const auto columns = static_cast<unsigned>(s.size[1]);
-  const unsigned window = static_cast<unsigned>(s.size[0]) * columns, place = term % window;
-  const long long y = place / columns * s.dilation[0], x = place % columns * s.dilation[1];
-  return {term / window * strides.channel + y * strides.row + x * strides.column,
-          static_cast<int>(y), static_cast<int>(x)};
-}
+// The terms of one place in every step: a channel and a place in the window, kTerms on each time.
+class Terms {
+ public:
+  __device__ Terms(const WindowShape& s, int first) : rows_(s.size[0]), columns_(s.size[1]) {
+    const long long window = rows_ * columns_;
+    Set(first, window, channel_, y_, x_);
+    Set(kTerms, window, next_channel_, next_y_, next_x_);
+  }
+  __device__ Term Take(const WindowShape& s, const Strides& strides) {
+    const long long y = y_ * s.dilation[0], x = x_ * s.dilation[1];
+    const Term term = {channel_ * strides.channel + y * strides.row + x * strides.column,
+                       y << 32 | x};
+    x_ += next_x_;
+    y_ += next_y_ + (x_ >= columns_ ? 1 : 0);
+    x_ -= x_ >= columns_ ? columns_ : 0;
+    channel_ += next_channel_ + (y_ >= rows_ ? 1 : 0);
+    y_ -= y_ >= rows_ ? rows_ : 0;
+    return term;
+  }
+
+ private:
+  __device__ void Set(int term, long long window, long long& channel, long long& y,
+                      long long& x) const {
+    channel = Divide(term, window);
+    const long long place = term - channel * window;
+    y = Divide(place, columns_);
+    x = place - y * columns_;
+  }
+
+  const long long rows_, columns_;
+  long long channel_, y_, x_, next_channel_, next_y_, next_x_;
+};
 
 template <class T, int kTileChannels>
 class Tile {
@@ -71,21 +112,24 @@ class Tile {
       : s_(s),
         strides_(s, s.channels, s.rows, s.columns),
         shared_(shared),
-        term_count_(static_cast<unsigned>(s.channels / s.groups * s.size[0] * s.size[1])) {
-    const long long channels = s.out_channels / s.groups;
+        term_count_(static_cast<unsigned>(Divide(s.channels, s.groups) * s.size[0] * s.size[1])),
+        terms_(s, threadIdx.x % kTerms) {
+    const long long channels = Divide(s.out_channels, s.groups);
     const long long position_tiles = (PositionCount() + kTilePositions - 1) / kTilePositions;
     const long long channel_tiles = (channels + kTileChannels - 1) / kTileChannels;
-    group_ = tile / (position_tiles * channel_tiles);
-    first_channel_ = tile / position_tiles % channel_tiles * kTileChannels;
-    first_position_ = tile % position_tiles * kTilePositions;
+    const long long row = Divide(tile, position_tiles);
+    group_ = Divide(row, channel_tiles);
+    first_channel_ = (row - group_ * channel_tiles) * kTileChannels;
+    first_position_ = (tile - row * position_tiles) * kTilePositions;
     weights_ = weights + (group_ * channels + first_channel_) * term_count_;
     channel_count_ = static_cast<int>(min(channels - first_channel_, (long long)kTileChannels));
-    const T* const from = x + group_ * (s.channels / s.groups) * strides_.channel;
+    const T* const from = x + group_ * Divide(s.channels, s.groups) * strides_.channel;
     for (int i = 0; i < kReads; ++i) PlaceRead(from, i);
   }
 
   __device__ void Multiply() {
     const unsigned steps = (term_count_ + kTerms - 1) / kTerms;
+    if (steps == 0) return;  // there is no first weight
     SetTerms(0);
     __syncthreads();
     Read(0);
@@ -103,14 +147,14 @@ class Tile {
 
   __device__ void Store(const T* bias, T* out) const {
     const Strides strides(s_, s_.out_channels, s_.out_rows, s_.out_columns);
-    const long long channels = s_.out_channels / s_.groups;
+    const long long channels = Divide(s_.out_channels, s_.groups);
     const int own = OwnRow() * kChannels;
     for (int p = 0; p < kPositions; ++p) {
       const long long position = first_position_ + OwnPosition(p);
       if (position >= PositionCount()) continue;
-      const long long each = s_.out_rows * s_.out_columns, place = position % each;
-      T* const at = out + position / each * strides.image + place / s_.out_columns * strides.row +
-                    place % s_.out_columns * strides.column;
+      const Position place(s_, position);
+      T* const at =
+          out + place.image * strides.image + place.y * strides.row + place.x * strides.column;
 #pragma unroll
       for (int c = 0; c < kChannels; ++c) {
         if (own + c >= channel_count_) break;
@@ -133,30 +177,31 @@ class Tile {
   // Where the windows begin that this thread reads. Past the last position all is outside.
   __device__ void PlaceRead(const T* from, int i) {
     const long long position = first_position_ + threadIdx.x + i * kThreads;
-    const long long each = s_.out_rows * s_.out_columns, place = position % each;
-    const long long y = place / s_.out_columns * s_.stride[0] - s_.before[0];
-    const long long x = place % s_.out_columns * s_.stride[1] - s_.before[1];
+    const Position place(s_, position);
+    const long long y = place.y * s_.stride[0] - s_.before[0];
+    const long long x = place.x * s_.stride[1] - s_.before[1];
     const bool exists = position < PositionCount();
     y_[i] = exists ? static_cast<int>(y) : kOutside;
     x_[i] = static_cast<int>(x);
-    windows_[i] = from + position / each * strides_.image + y * strides_.row + x * strides_.column;
+    windows_[i] = from + place.image * strides_.image + y * strides_.row + x * strides_.column;
   }
 
   __device__ void SetTerms(unsigned step) {
-    if (threadIdx.x < kTerms) {
-      shared_.terms[step % 2][threadIdx.x] = TermOf(s_, strides_, step * kTerms + threadIdx.x);
-    }
+    if (threadIdx.x < kTerms) shared_.terms[step % 2][threadIdx.x] = terms_.Take(s_, strides_);
   }
 
+  // Loads wait for no condition and for no other load: what is outside reads the first weight, and
+  // is zero when it is written.
   __device__ void Read(unsigned step) {
+    inside_ = 0;
 #pragma unroll
     for (int i = 0; i < kWeights; ++i) {
       const int at = threadIdx.x + i * kThreads, channel = at / kTerms;
       const unsigned term = step * kTerms + at % kTerms;
       const bool exists = channel < channel_count_ && term < term_count_;
-      read_weights_[i] =
-          exists ? LoadElement(weights_[static_cast<long long>(channel) * term_count_ + term])
-                 : Sum(0);
+      const long long place = static_cast<long long>(channel) * term_count_ + term;
+      read_weights_[i] = weights_[exists ? place : 0];
+      inside_ |= exists ? 1ull << i : 0ull;
     }
 #pragma unroll
     for (int t = 0; t < kTerms; ++t) {
@@ -164,9 +209,10 @@ class Tile {
       const bool exists = step * kTerms + t < term_count_;
 #pragma unroll
       for (int i = 0; i < kReads; ++i) {
-        const bool inside = exists && static_cast<unsigned>(y_[i] + term.y) < s_.rows &&
-                            static_cast<unsigned>(x_[i] + term.x) < s_.columns;
-        read_[t][i] = inside ? LoadElement(windows_[i][term.offset]) : Sum(0);
+        const bool inside = exists & (static_cast<unsigned>(y_[i] + RowOf(term)) < rows_) &
+                            (static_cast<unsigned>(x_[i] + ColumnOf(term)) < columns_);
+        read_[t][i] = *(inside ? windows_[i] + term.x : weights_);
+        inside_ |= inside ? 1ull << (kWeights + t * kReads + i) : 0ull;
       }
     }
   }
@@ -175,15 +221,19 @@ class Tile {
 #pragma unroll
     for (int i = 0; i < kWeights; ++i) {
       const int at = threadIdx.x + i * kThreads;
-      shared_.weights[step % 2][at % kTerms][at / kTerms] = read_weights_[i];
+      shared_.weights[step % 2][at % kTerms][at / kTerms] = IfInside(read_weights_[i], i);
     }
 #pragma unroll
     for (int t = 0; t < kTerms; ++t) {
 #pragma unroll
       for (int i = 0; i < kReads; ++i) {
-        shared_.elements[step % 2][t][threadIdx.x + i * kThreads] = read_[t][i];
+        shared_.elements[step % 2][t][threadIdx.x + i * kThreads] =
+            IfInside(read_[t][i], kWeights + t * kReads + i);
       }
     }
+  }
+  __device__ Sum IfInside(T element, int bit) const {
+    return (inside_ >> bit & 1) != 0 ? LoadElement(element) : Sum(0);
   }
 
   __device__ void MultiplyStep(unsigned buffer) {
@@ -217,18 +267,23 @@ class Tile {
   const Strides strides_;
   Shared& shared_;
   const unsigned term_count_;
+  const unsigned rows_ = static_cast<unsigned>(s_.rows),
+                 columns_ = static_cast<unsigned>(s_.columns);
+  Terms terms_;
   long long group_, first_channel_, first_position_;
   int channel_count_;
   const T* weights_;
   const T* windows_[kReads];
   int y_[kReads], x_[kReads];
-  Sum read_weights_[kWeights], read_[kTerms][kReads];
+  T read_weights_[kWeights], read_[kTerms][kReads];
+  unsigned long long inside_ = 0;  // bits of what was read: weights, then elements
+  static_assert(kWeights + kTerms * kReads <= 64);
   Sum sums_[kChannels][kPositions] = {};
 };
 
 // A block for each tile of each group, in turns.
 template <class T, int kTileChannels>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, sizeof(T) < 8 ? 3 : 2)
     Convolve(const __grid_constant__ WindowShape s, long long tiles, const T* x, const T* weights,
              const T* bias, T* out) {
   __shared__ typename Tile<T, kTileChannels>::Shared shared;
