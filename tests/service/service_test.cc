@@ -236,9 +236,10 @@ TEST_F(ServiceTest, CatalogueListsEveryOperation) {
   EXPECT_EQ(images, v1::Image::descriptor()->oneof_decl(0)->field_count());
   const int creations = v1::Creation::descriptor()->oneof_decl(0)->field_count();
   const int networks = v1::Network::descriptor()->oneof_decl(0)->field_count();
+  const int signals = v1::Signal::descriptor()->oneof_decl(0)->field_count();
   // And matmul, sort, cumsum, cumprod, take, take_along_axis.
   EXPECT_EQ(catalogue.operations_size(), elementwise + filters + reductions + rearrangements +
-                                             images + creations + networks + 6);
+                                             images + creations + networks + signals + 6);
 }
 
 TEST_F(ServiceTest, PortInUseIsAnError) {
