@@ -25,13 +25,11 @@ function(gpucall_headers target)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARGN})
 endfunction()
 
-# gpucall_precompile(target header...), (target REUSE_FROM other): the target's sources read these headers once, where builds are to be short. Others
+# gpucall_precompile(target header...): the target's sources read these headers once, where builds are to be short. Others
 # read each source as it is, so that one that includes too little is found.
 option(GPUCALL_PRECOMPILE "precompile headers of the libraries used" OFF)
 function(gpucall_precompile target)
-  if(GPUCALL_PRECOMPILE AND ARGV1 STREQUAL "REUSE_FROM")
-    target_precompile_headers(${target} ${ARGN})
-  elseif(GPUCALL_PRECOMPILE)
+  if(GPUCALL_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
