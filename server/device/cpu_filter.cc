@@ -62,7 +62,7 @@ void FilterImage(const FilterStep& step, const std::vector<double>& weights,
 
 absl::Status RunOnCpu(const FilterStep& step, const CpuValues& values, CpuMemory&) {
   const TensorType &in = values.type(step.image), &out = values.type(step.output);
-  const int64_t count = step.rows * step.columns * step.channels;
+  const int64_t count = in.count() / std::max<int64_t>(step.images, 1);  // of an image
   const std::vector<double> weights =
       step.form == FilterStep::Form::kDense ? DenseWeights(step, values) : std::vector<double>();
   for (int64_t i = 0; i < step.images; ++i) {

@@ -48,7 +48,8 @@ class SeparablePassesRun : public FilterRun {
     weights_offset_ = layout.ReserveTable(WeightBytes());
     for (const double weight : filter.column_weights) outside_row_ += weight * filter.cval;
     for (size_t g = 0; g < layout.groups().size(); ++g) {
-      const int64_t count = PlanOf(g).values[StepOf(g).output].count();
+      const int64_t images = std::max<int64_t>(StepOf(g).images, 1);  // one at a time
+      const int64_t count = PlanOf(g).values[StepOf(g).output].count() / images;
       layout.RequireScratch(count * static_cast<int64_t>(sizeof(double)));
     }
   }
@@ -188,7 +189,8 @@ class ExtremePassesRun : public FilterRun {
   ExtremePassesRun(size_t step, BatchLayout& layout, cuda::Extreme extreme)
       : FilterRun(step, layout, {1, 1}), extreme_(extreme) {
     for (size_t g = 0; g < layout.groups().size(); ++g) {
-      layout.RequireScratch(PlanOf(g).values[StepOf(g).image].size_bytes());
+      const int64_t images = std::max<int64_t>(StepOf(g).images, 1);  // one at a time
+      layout.RequireScratch(PlanOf(g).values[StepOf(g).image].size_bytes() / images);
     }
   }
 

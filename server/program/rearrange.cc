@@ -1,7 +1,6 @@
 #include "server/program/rearrange.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -196,34 +195,6 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  // Python's slice(start, stop, step) of `size` elements.
-  absl::StatusOr<Stretch> StretchOf(const Attributes::Range& range, int64_t size, size_t d) const {
-    const auto from_end = [&](int64_t at) { return at < 0 ? at + size : at; };
-    if (range.drop) {
-      const int64_t at = range.start.value_or(0);
-      if (at < -size || at >= size) {
-        return Invalid("index ", at, " of dimension ", d, ", of size ", size, ", allowed are ",
-                       -size, " to ", size - 1);
-      }
-      return Stretch{.size = 1, .input = from_end(at)};
-    }
-    const int64_t step = range.step.value_or(1);
-    if (step == 0 || step == std::numeric_limits<int64_t>::min()) {
-      return Invalid("step of dimension ", d, " is ", step, ", allowed is any other than 0");
-    }
-    const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-    const auto bound = [&](std::optional<int64_t> at, int64_t absent) {
-      return at.has_value() ? std::clamp(from_end(*at), low, high) : absent;
-    };
-    const int64_t start = bound(range.start, step > 0 ? low : high);
-    const int64_t stop = bound(range.stop, step > 0 ? high : low);
-    const int64_t length = step > 0 ? stop - start : start - stop, by = std::abs(step);
-    if (length <= 0) return Stretch{.size = 0};
-    // A step past the end is as good as one to the end, and does not overflow.
-    const int64_t count = (length - 1) / by + 1;
-    return Stretch{.size = count, .input = start, .step = count == 1 ? 1 : step};
-  }
-
   absl::Status Slice() {
     if (attributes_.ranges.size() > x_.size()) {
       return Invalid("has ", attributes_.ranges.size(), " ranges, for x of shape ", ShapeString(x_),
@@ -234,7 +205,7 @@ class Lowering {
     for (size_t d = 0; d < x_.size(); ++d) {
       const Attributes::Range range =
           d < attributes_.ranges.size() ? attributes_.ranges[d] : Attributes::Range{};
-      GPUCALL_ASSIGN_OR_RETURN(const Stretch stretch, StretchOf(range, x_[d], d));
+      GPUCALL_ASSIGN_OR_RETURN(const Stretch stretch, StretchOf(name_, range, x_[d], d));
       dimensions.push_back({stretch});
       full.push_back(stretch.size);
       if (!range.drop) shape.push_back(stretch.size);

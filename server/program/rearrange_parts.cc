@@ -1,9 +1,13 @@
 #include "server/program/rearrange_parts.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 
 namespace gpucall {
 
@@ -84,6 +88,43 @@ std::vector<RearrangeStep::Part> PartsOf(uint32_t input,
                              [](const auto& part) { return absl::c_linear_search(part.sizes, 0); }),
               parts.end());
   return parts;
+}
+
+namespace {
+
+template <typename... Parts>
+absl::Status Invalid(absl::string_view name, const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(name, ": ", parts...));
+}
+
+}  // namespace
+
+absl::StatusOr<Stretch> StretchOf(absl::string_view name, const RearrangeAttributes::Range& range,
+                                  int64_t size, size_t d) {
+  const auto from_end = [&](int64_t at) { return at < 0 ? at + size : at; };
+  if (range.drop) {
+    const int64_t at = range.start.value_or(0);
+    if (at < -size || at >= size) {
+      return Invalid(name, "index ", at, " of dimension ", d, ", of size ", size, ", allowed are ",
+                     -size, " to ", size - 1);
+    }
+    return Stretch{.size = 1, .input = from_end(at)};
+  }
+  const int64_t step = range.step.value_or(1);
+  if (step == 0 || step == std::numeric_limits<int64_t>::min()) {
+    return Invalid(name, "step of dimension ", d, " is ", step, ", allowed is any other than 0");
+  }
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  const auto bound = [&](std::optional<int64_t> at, int64_t absent) {
+    return at.has_value() ? std::clamp(from_end(*at), low, high) : absent;
+  };
+  const int64_t start = bound(range.start, step > 0 ? low : high);
+  const int64_t stop = bound(range.stop, step > 0 ? high : low);
+  const int64_t length = step > 0 ? stop - start : start - stop, by = std::abs(step);
+  if (length <= 0) return Stretch{.size = 0};
+  // A step past the end is as good as one to the end, and does not overflow.
+  const int64_t count = (length - 1) / by + 1;
+  return Stretch{.size = count, .input = start, .step = count == 1 ? 1 : step};
 }
 
 }  // namespace gpucall

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "server/base/shape.h"
 #include "server/program/plan.h"
@@ -20,6 +22,11 @@ struct Stretch {
   int64_t size, output = 0, input = 0, step = 1;
   bool filled = false;
 };
+
+// Python's slice(start, stop, step), or index, of the `size` elements of dimension `d`.
+// INVALID_ARGUMENT naming the operation, the value and what is allowed.
+absl::StatusOr<Stretch> StretchOf(absl::string_view name, const RearrangeAttributes::Range& range,
+                                  int64_t size, size_t d);
 
 // The parts of a box of the output, which begins at `output_offset`: one for each choice of a
 // stretch in every dimension, those of no elements left out. A part with a filled stretch is
